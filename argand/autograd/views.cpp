@@ -5,6 +5,7 @@
 // new base.
 #include "argand/autograd/accumulate.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/node_names.h"
 #include "argand/exec/not_implemented.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -45,7 +46,10 @@ class CopySlices final : public Node {
     write_->set_owner(this);
   }
   ~CopySlices() override { write_->set_owner(nullptr); }
-  std::string name() const override { return "torch::autograd::CopySlices"; }
+  std::string name() const override {
+    const char* const label = label_of(*this);
+    return label ? label : "torch::autograd::CopySlices";
+  }
   void release_variables() override { write_->release_variables(); }
 
   // What was written is a view of the base after the write, whose history this node is.

@@ -89,9 +89,12 @@ namespace autograd {
 
 // ---- Node
 
+static std::atomic<uint64_t> next_node{0};
+
+uint64_t next_sequence_nr() { return next_node.load(std::memory_order_relaxed); }
+
 Node::Node() {
-  static std::atomic<uint64_t> next{0};
-  sequence_nr_ = next.fetch_add(1, std::memory_order_relaxed);
+  sequence_nr_ = next_node.fetch_add(1, std::memory_order_relaxed);
   if (NodeWatch* const watch = NodeWatch::current.load(std::memory_order_acquire)) [[unlikely]]
     watch->made(*this, running_node());
 }
@@ -202,12 +205,25 @@ void Node::release_self() {
 
 // ---- OpNode
 
-static std::unordered_map<const OpInfo*, NodeName>& node_names() {
-  static auto& names = *new std::unordered_map<const OpInfo*, NodeName>;
+static std::unordered_map<const OpInfo*, NodeNaming>& node_names() {
+  static auto& names = *new std::unordered_map<const OpInfo*, NodeNaming>;
   return names;
 }
 
-void name_nodes(const OpInfo& op, NodeName name) { node_names()[&op] = name; }
+void name_nodes(const OpInfo& op, NodeNaming naming) { node_names()[&op] = naming; }
+
+const NodeNaming* naming_of(const OpInfo& op) {
+  const auto at = node_names().find(&op);
+  return at == node_names().end() ? nullptr : &at->second;
+}
+
+void label_node(const Tensor& t, const char* name, uint64_t since) {
+  const AutogradMeta* const meta = t.defined() ? autograd_meta_or_null(t) : nullptr;
+  if (!meta || !meta->grad_fn || meta->grad_fn->sequence_nr() < since) return;
+  make_extras(*meta->grad_fn).label = name;
+}
+
+const char* label_of(const Node& node) { return node.extras() ? node.extras()->label : nullptr; }
 
 std::string traced_name(const Node& node) {
   std::string name = node.name();
@@ -223,12 +239,10 @@ std::string class_name(const Node& node) {
   return at == std::string::npos ? name : name.substr(at + 2);
 }
 
-std::string OpNode::name() const {
-  if (const auto at = node_names().find(op_); at != node_names().end())
-    if (std::string own = at->second(*this); !own.empty()) return own;
+std::string node_name_of(std::string_view op) {
   std::string out;
   bool upper = true;
-  for (const char c : std::string_view(op_->name)) {
+  for (const char c : op) {
     if (c == '_' || c == '.') {
       upper = true;
       continue;
@@ -237,6 +251,13 @@ std::string OpNode::name() const {
     upper = std::isdigit(static_cast<unsigned char>(c)) != 0;  // "Log1P"
   }
   return out + "Backward0";
+}
+
+std::string OpNode::name() const {
+  if (const char* const label = label_of(*this)) return label;
+  if (const NodeNaming* const naming = naming_of(*op_))
+    if (const char* const own = naming->name(arguments(), this)) return own;
+  return node_name_of(std::string_view(op_->name));
 }
 
 void OpNode::pack(Packed packed) {

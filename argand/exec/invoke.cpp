@@ -11,6 +11,7 @@
 #include "argand/exec/fallback.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke_parts.h"
+#include "argand/exec/node_names.h"
 #include "argand/exec/offer.h"
 #include "argand/exec/out_dtype.h"
 #include "argand/exec/overlap.h"
@@ -486,15 +487,37 @@ void check_arguments(const OpInfo& op, void* args) {
   check_slots(slots, {});
 }
 
+// Gives the nodes of a composite's results the name that it has among nodes, if any (ARGAND_NODE).
+class CompositeName {
+ public:
+  CompositeName(const OpInfo& op, const void* args)
+      : args_(args), naming_(GradMode::is_enabled() ? autograd::naming_of(op) : nullptr) {}
+  void give(const Tensor& result) const {
+    if (naming_)
+      if (const char* const name = naming_->name(args_, nullptr)) autograd::label_node(result, name, since_);
+  }
+  void give_all(const void* result) const {
+    if (naming_)
+      if (const char* const name = naming_->name(args_, nullptr)) naming_->label(result, name, since_);
+  }
+
+ private:
+  const void* args_;
+  const autograd::NodeNaming* naming_;
+  uint64_t since_ = autograd::next_sequence_nr();
+};
+
 std::vector<Tensor> run_named(const OpInfo& op, void* args) {
   std::vector<Tensor> results;
   if (op.kind == OpKind::kComposite) {
     const AutocastScope autocast(op, args);
     check_composite(op, args);
     const bool pinned = asks_to_pin(op, args);
+    const CompositeName name(op, args);
     op.compose_tensors(args, results);
     if (any_watched()) [[unlikely]]
       check_arguments(op, args);
+    for (const Tensor& result : results) name.give(result);
     if (pinned)
       for (Tensor& result : results) pin_result(op, result);
   } else if (op.inplace_only) {
@@ -551,9 +574,11 @@ void run_composite(const OpInfo& op, void* args, void* result) {
   const AutocastScope autocast(op, args);
   check_composite(op, args);
   const bool pinned = asks_to_pin(op, args);
+  const CompositeName name(op, args);
   op.compose(args, result);
   if (any_watched()) [[unlikely]]
     check_arguments(op, args);
+  name.give_all(result);
   if (pinned) pin_result(op, *static_cast<Tensor*>(result));  // what is made by options is one tensor
 }
 

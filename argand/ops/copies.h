@@ -1,6 +1,6 @@
 // What the generated definitions of permute_copy and the like are made of (tools/generate/emit.py).
 #pragma once
-#include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 

@@ -8,6 +8,7 @@
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/ops/create/blob.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/number_fits.h"
 #include "bindings/call.h"
 #include "bindings/constants.h"
 #include "bindings/dispatch.h"
@@ -150,6 +151,7 @@ class Reader {
       using T = typename decltype(tag)::type;
       T* const data = static_cast<T*>(out.impl().data());
       for (size_t i = 0; i < values_.size(); ++i) {
+        check_kind(values_[i], type);
         if constexpr (std::is_same_v<T, bool>)
           data[i] = values_[i].to<std::complex<double>>() != 0.0;
         else
@@ -160,6 +162,17 @@ class Reader {
   }
 
  private:
+  // Floating-point numbers may become infinite; integers stay what they are.
+  static void check_kind(const Scalar& value, ScalarType type) {
+    if (is_complex(type) || type == kBool) return;
+    if (value.isComplex()) {
+      PyErr_Format(PyExc_TypeError, "tensor: must be real number, not complex, for a tensor of dtype torch.%s",
+                   dtype_name(type));
+      throw nb::python_error();
+    }
+    if (is_integral(type) && !ops::number_fits(value, type))
+      throw ValueError(str("value cannot be converted to type ", dtype_name(type), " without overflow, got ", value));
+  }
   void add(const Scalar& value, ScalarType type) {
     values_.push_back(value);
     dtype_ = dtype_ ? promote_types(*dtype_, type) : type;

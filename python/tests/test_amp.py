@@ -284,3 +284,26 @@ def test_names_of_cuda_alone_are_deprecated():
     for name in ("custom_fwd", "custom_bwd"):
         with pytest.warns(FutureWarning, match=rf"`torch.cuda.amp.{name}\(args...\)` is deprecated"):
             getattr(torch.cuda.amp, name)(lambda ctx: None)
+
+
+def test_what_is_on_no_list_of_the_cpu_is_computed_as_given():
+    a, v, w = torch.full((3, 3), 1 + 2**-10), torch.full((3,), 1 + 2**-10), torch.ones(2, 3, 3)
+    image = torch.ones(1, 1, 4, 4, dtype=torch.float16)
+    exact = torch.nn.functional.bilinear(a, a, w)
+    with autocast("cpu", dtype=torch.bfloat16):
+        assert torch.inner(v, v).dtype is torch.tensordot(a, a, 2).dtype is torch.float32
+        assert torch.inner(a, a).dtype is torch.tensordot(a, a, 1).dtype is torch.bfloat16
+        assert torch.equal(torch.nn.functional.bilinear(a, a, w), exact)  # not a digit was rounded
+        half = [t.half() for t in (a, a, w)]
+        assert torch.nn.functional.bilinear(*half).dtype is torch.float16
+        for mode, dtype in (("constant", torch.float16), ("circular", torch.float16), ("reflect", torch.float32), ("replicate", torch.float32)):
+            assert torch.nn.functional.pad(image, (1, 1, 1, 1), mode=mode).dtype is dtype
+        assert torch.block_diag(image[0, 0], image[0, 0]).dtype is torch.float16
+
+
+def test_cross_promotes_on_a_gpu_alone():
+    """As PyTorch's lists say."""
+    half, single = torch.ones(2, 3, dtype=torch.bfloat16), torch.ones(2, 3)
+    with autocast("cpu", dtype=torch.float16):
+        assert torch.cross(half, half, dim=1).dtype is torch.linalg.cross(half, half).dtype is torch.bfloat16
+        assert torch.cross(single, single, dim=1).dtype is torch.float32

@@ -119,32 +119,45 @@ def test_nodes_are_named_as_pytorchs():
     assert name_of(Cube.apply(x, 2)) == Cube.apply(x, 2).grad_fn.name() == "CubeBackward"
 
 
-# What differs, by how a graph is made: a node of ours stands for several of PyTorch's, or several of ours for one.
-OTHER_NODES = {
-    "one kernel with its gradient": [
-        (lambda x: torch.nn.functional.cross_entropy(x, torch.tensor([0, 1])), "CrossEntropyBackward0", "NllLossBackward0"),
-        (lambda x: torch.nn.functional.softsign(x), "SoftsignBackward0", "DivBackward0"),
-        (lambda x: torch.nn.functional.rms_norm(x, (2,)), "FusedRmsNormBackward0", "MulBackward0")],
-    "written in other ops": [
-        (lambda x: x.trace(), "SumBackward0", "TraceBackward0"),
-        (lambda x: x.repeat(2, 1), "ViewBackward0", "RepeatBackward0"),
-        (lambda x: torch.nn.functional.glu(x), "MulBackward0", "GluBackward0"),
-        (lambda x: torch.nn.functional.pad(x, (1, 1)), "CatBackward0", "ConstantPadNdBackward0"),
-        (lambda x: torch.linalg.inv(x), "LinalgSolveSquareBackward0", "LinalgInvExBackward0")],
-    "one op for all numbers of dimensions": [
-        (lambda x: torch.nn.functional.interpolate(x[None, None], scale_factor=2), "UpsampleBackward0", "UpsampleNearest2DBackward0"),
-        (lambda x: torch.nn.functional.adaptive_avg_pool2d(x[None], 1), "AdaptiveAvgPoolNdBackward0", "AdaptiveAvgPool2DBackward0")],
-    "one op for all forms": [
-        (lambda x: x.squeeze(0), "SqueezeBackward0", "SqueezeBackward1"), (lambda x: x.t(), "TransposeBackward0", "TBackward0"),
-        (lambda x: x.fmod(x), "FmodBackward0", "FmodBackward1")]}
+# One call of each kind of definition; tests/parity/node_names.py compares all ops, and lists what differs.
+NODES = {
+    "a form with a number": lambda x: ((1 - x, "RsubBackward1"), (2**x, "PowBackward2"), (2 / x, "MulBackward0"), (x.clamp(0, 1), "ClampBackward1"),
+                                       (x.fmod(2), "FmodBackward0"), (x.copysign(1), "CopysignBackward1"), (x.xlogy(2), "XlogyBackward2")),
+    "a form with a tensor": lambda x: ((x.fmod(x), "FmodBackward1"), (x % x, "RemainderBackward1"), (x.clamp(x, x), "ClampBackward0"),
+                                       (x.lerp(x, x), "LerpBackward1"), (x.masked_fill(x > 2, x[0, 0]), "MaskedFillBackward1")),
+    "a form by other arguments": lambda x: ((x.squeeze(0), "SqueezeBackward1"), (x.squeeze((0, 1)), "SqueezeBackward2"), (x.squeeze(), "SqueezeBackward0"),
+                                            (x.median(0)[0], "MedianBackward1"), (x.round(decimals=1), "RoundBackward1"),
+                                            (x.sort(stable=True)[0], "SortBackward1"), (x.div(2, rounding_mode="floor"), "DivBackward2")),
+    "an op that others are made of": lambda x: (
+        (x.trace(), "TraceBackward0"), (x.repeat(2, 1), "RepeatBackward0"), (x.tile(2), "RepeatBackward0"), (x.t(), "TBackward0"), (x[0].t(), "TBackward0"),
+        (x[0].dot(x[1]), "DotBackward0"), (x @ x[0], "MvBackward0"), (x[0] @ x[1], "DotBackward0"), (torch.linalg.inv(x), "LinalgInvExBackward0"),
+        (torch.nn.functional.glu(x), "GluBackward0"), (torch.nn.functional.pad(x, (1, 1)), "ConstantPadNdBackward0"), (x[0].diag(), "DiagEmbedBackward0"),
+        (x.select_scatter(x[0], 0, 0), "SelectScatterBackward0"), (x.t().reshape(4), "UnsafeViewBackward0"), (torch.expand_copy(x, (2, 2, 2)), "ExpandBackward0_copy"),
+        (x.unsafe_split(1)[0], "UnsafeSplitBackward0"), (torch.linalg.lu(x)[1], "LinalgLuBackward0"), (x.clone().zero_(), "ZeroBackward0")),
+    "an op for all numbers of dimensions": lambda x: (
+        (torch.nn.functional.interpolate(x[None, None], scale_factor=2), "UpsampleNearest2DBackward0"),
+        (torch.nn.functional.adaptive_max_pool2d(x[None], 1), "AdaptiveMaxPool2DBackward0")),
+    "an op of another name": lambda x: ((x.clone().copy_(x), "CopyBackwards"), (x.clone().fill_(1), "FillBackward2"),
+                                        (torch.nn.functional.cross_entropy(x, torch.tensor([0, 1])), "NllLossBackward0"))}
 
 
-@pytest.mark.parametrize("why", OTHER_NODES)
-def test_nodes_that_have_other_names(why):
-    """Known differences from PyTorch: whoever removes one finds it here."""
-    for function, ours, pytorchs in OTHER_NODES[why]:
-        x = (torch.eye(2) * 2 + 1).requires_grad_()
-        assert name_of(function(x)) == ours != pytorchs
+@pytest.mark.parametrize("kind", NODES)
+def test_nodes_of_each_kind_have_pytorchs_names(kind):
+    for value, name in NODES[kind]((torch.eye(2) * 2 + 1).requires_grad_()):
+        assert name_of(value) == value.grad_fn.name() == name and f"grad_fn=<{name}>" in repr(value)
+
+
+def test_a_composite_names_only_its_own_node():
+    """What is made before it, and what is handed through, keep their names."""
+    x = torch.ones(2, 2, requires_grad=True)
+    y = x * 2
+    assert name_of(y.conj()) == name_of(y) == "MulBackward0"
+    z = y.trace()
+    assert name_of(z) == "TraceBackward0" and name_of(y) == "MulBackward0"
+    with torch.no_grad():
+        assert y.trace().grad_fn is None
+    z.backward()
+    assert x.grad.tolist() == [[2, 0], [0, 2]]
 
 
 def test_pieces_have_one_gradient():

@@ -117,10 +117,10 @@ SINGULAR = {"zero of one": torch.zeros(1, 1), "zero": torch.zeros(3, 3), "of ran
 def test_derivatives_of_determinants_of_singular_matrices(name, dtype):
     x = SINGULAR[name].to(dtype).requires_grad_()
     assert torch.autograd.gradcheck(torch.linalg.det, (x,)) and torch.autograd.gradgradcheck(torch.linalg.det, (x,))
-    for function in (torch.logdet, lambda t: torch.linalg.slogdet(t)[1]):  # they have none, as in PyTorch
+    for function in (torch.logdet, lambda t: torch.linalg.slogdet(t)[1]):  # no second ones, as in PyTorch
         value = function(x)
         with pytest.raises(torch.linalg.LinAlgError, match="The solver failed because the input matrix is singular"):
-            (value.real if value.is_complex() else value).sum().backward()
+            (value.real if value.is_complex() else value).sum().backward(create_graph=True)
 
 
 def test_gradient_of_a_determinant_is_exact():
@@ -199,3 +199,23 @@ def test_lstsq_takes_a_senseless_rcond_as_the_precision():
 def test_errors_say_what_was_expected(call, message):
     with pytest.raises(RuntimeError, match=message):
         call()
+
+
+def test_gradients_of_slogdet_where_there_is_no_inverse():
+    """Infinities and NaNs, and of the other matrices of a batch what they have alone, as PyTorch's; differentiated again an error."""
+    regular = torch.tensor([[1., 2.], [3., 4.]], dtype=torch.float64)
+    singular = [torch.tensor([[1., 2.], [2., 4.]], dtype=torch.float64), torch.zeros(2, 2, dtype=torch.float64)]
+    for dtype in (torch.float64, torch.complex128):
+        batch = torch.stack([singular[0], regular, singular[1]]).to(dtype).requires_grad_()
+        alone = regular.to(dtype).requires_grad_()
+        for function in (torch.slogdet, L.slogdet, lambda x: (None, torch.logdet(x).real)):
+            gradient, = torch.autograd.grad(function(batch)[1].sum(), batch)
+            expected, = torch.autograd.grad(function(alone)[1], alone)
+            assert torch.equal(gradient[1], expected) and not gradient[[0, 2]].isfinite().all(-1).all(-1).any()
+            with pytest.raises(torch.linalg.LinAlgError, match="singular"):
+                torch.autograd.grad(function(batch)[1].sum(), batch, create_graph=True)
+    one = torch.zeros(1, 1, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.grad(torch.logdet(one), one)[0].item() == float("inf")
+    sign = torch.slogdet(alone.detach().real.requires_grad_())[0]
+    x = regular.clone().requires_grad_()
+    assert torch.autograd.grad(torch.slogdet(x)[0], x, allow_unused=True) == (None,) and sign.item() == -1

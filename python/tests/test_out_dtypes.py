@@ -144,3 +144,53 @@ def test_a_variance_without_degrees_of_freedom_warns():
                 call(getattr(torch, name))
     out = torch.empty(0)
     assert torch.std(x, 0, True, False, out=out) is out and torch.equal(out, torch.std(x, 0))
+
+
+X, V, I, P = torch.tensor([[3., 1., 2.], [0.5, 4., 1.], [1., 0.2, 5.]]), torch.tensor([1., 2., 3.]), torch.tensor([0, 1]), torch.eye(3) * 2
+L = torch.linalg
+# Calls whose out= must have the dtype of the result, whatever it could be cast to; PyTorch refuses the same.
+EXACT = {
+    "multinomial": lambda o: torch.multinomial(V, 2, out=o), "searchsorted": lambda o: torch.searchsorted(V, V, out=o),
+    "searchsorted of int32": lambda o: torch.searchsorted(V, V, out_int32=True, out=o), "bucketize": lambda o: torch.bucketize(V, V, out=o),
+    "isin": lambda o: torch.isin(X, X, out=o), "inv": lambda o: L.inv(X, out=o), "det": lambda o: L.det(X, out=o), "solve": lambda o: L.solve(X, X, out=o),
+    "cholesky": lambda o: L.cholesky(P, out=o), "svdvals": lambda o: L.svdvals(X, out=o), "eigvalsh": lambda o: L.eigvalsh(P, out=o),
+    "norm": lambda o: L.norm(X, out=o), "norm of a name": lambda o: L.norm(X, "fro", out=o), "matrix_norm": lambda o: L.matrix_norm(X, out=o),
+    "lu_solve": lambda o: L.lu_solve(*L.lu_factor(X), X, out=o), "multi_dot": lambda o: L.multi_dot([X, X], out=o), "cross": lambda o: L.cross(X, X, out=o),
+    "solve_triangular": lambda o: L.solve_triangular(X, X, upper=True, out=o), "matrix_power": lambda o: L.matrix_power(X, 3, out=o),
+    "vecdot": lambda o: L.vecdot(X, X, out=o), "mm": lambda o: torch.mm(X, X, out=o), "matmul": lambda o: torch.matmul(X, X, out=o),
+    "bmm": lambda o: torch.bmm(X[None], X[None], out=o), "mv": lambda o: torch.mv(X, V, out=o), "dot": lambda o: torch.dot(V, V, out=o),
+    "addmm": lambda o: torch.addmm(X, X, X, out=o), "addmv": lambda o: torch.addmv(V, X, V, out=o), "inner": lambda o: torch.inner(V, V, out=o),
+    "tensordot": lambda o: torch.tensordot(X, X, 1, out=o), "histc": lambda o: torch.histc(X, 4, out=o), "renorm": lambda o: torch.renorm(X, 2, 0, 1., out=o),
+    "clamp": lambda o: torch.clamp(X, 0, 1, out=o), "where": lambda o: torch.where(X > 1, X, X, out=o), "round": lambda o: torch.round(X, out=o),
+    "floor": lambda o: torch.floor(X, out=o), "neg": lambda o: torch.neg(X, out=o), "sign": lambda o: torch.sign(X, out=o), "frac": lambda o: torch.frac(X, out=o),
+    "nan_to_num": lambda o: torch.nan_to_num(X, out=o), "index_select": lambda o: torch.index_select(X, 0, I, out=o),
+    "gather": lambda o: torch.gather(X, 0, I[None], out=o), "take": lambda o: torch.take(X, I, out=o), "masked_select": lambda o: torch.masked_select(X, X > 1, out=o),
+    "tril": lambda o: torch.tril(X, out=o), "diag": lambda o: torch.diag(X, out=o), "scatter": lambda o: torch.scatter(X, 0, I[None], 1., out=o),
+    "scatter_add": lambda o: torch.scatter_add(X, 0, I[None], X, out=o), "index_add": lambda o: torch.index_add(X, 0, I, X[:2], out=o),
+    "expand_copy": lambda o: torch.expand_copy(X, (2, 3, 3), out=o), "narrow_copy": lambda o: torch.narrow_copy(X, 0, 0, 1, out=o),
+    "frexp": lambda o: torch.frexp(X, out=(torch.empty(0), o)), "slogdet": lambda o: L.slogdet(X, out=(torch.empty(0), o)),
+    "lu_factor": lambda o: L.lu_factor(X, out=(torch.empty(0), o)), "inv_ex": lambda o: L.inv_ex(X, out=(torch.empty(0), o))}
+RESULTS = {"multinomial": torch.int64, "searchsorted": torch.int64, "bucketize": torch.int64, "searchsorted of int32": torch.int32,
+           "isin": torch.bool, "frexp": torch.int32, "lu_factor": torch.int32, "inv_ex": torch.int32}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_out_of_another_dtype_is_refused(name):
+    result = RESULTS.get(name, torch.float32)
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.complex64, torch.int64, torch.int32, torch.bool):
+        out = torch.empty(0, dtype=dtype)
+        if dtype is result:
+            EXACT[name](out)
+            assert out.numel() > 0
+            continue
+        with pytest.raises(RuntimeError):
+            EXACT[name](out)
+        assert out.shape == (0,)
+
+
+def test_out_of_a_wider_dtype_is_taken_elsewhere():
+    for call in (torch.exp, torch.sqrt, lambda x, out: torch.add(x, x, out=out), lambda x, out: torch.cat([x, x], out=out), lambda x, out: L.pinv(x, out=out)):
+        for dtype in (torch.float64, torch.complex64):
+            out = torch.empty(0, dtype=dtype)
+            call(X, out=out)
+            assert out.dtype is dtype and out.numel() > 0

@@ -110,3 +110,18 @@ def test_numbers_repeated_as_counts_say():
             torch.repeat_interleave(bad)
     with pytest.raises(TypeError, match="a tensor of counts alone, got int alone"):
         torch.repeat_interleave(3)
+
+
+def test_ends_of_a_line_may_be_tensors_that_require_grad():
+    """Their gradient ends there, as in PyTorch."""
+    a, b = torch.tensor(1., requires_grad=True), torch.tensor(3., requires_grad=True)
+    for start, end in ((a, b), (a, 3), (1, b), (a.double(), b)):
+        assert torch.linspace(start, end, 3).tolist() == [1, 2, 3] and torch.logspace(start, end, 3, base=2).tolist() == [2, 4, 8]
+        assert not torch.linspace(start, end, 3).requires_grad
+    assert torch.linspace(start=a, end=b, steps=torch.tensor(3), dtype=torch.int64).tolist() == [1, 2, 3]
+    assert torch.linspace(a, b, 3, requires_grad=True).is_leaf and torch.linspace(a, b, 3, out=torch.empty(3)).tolist() == [1, 2, 3]
+    with pytest.raises(RuntimeError):
+        torch.linspace(torch.ones(2), b, 3)
+    for call in (lambda: torch.arange(a), lambda: torch.full((2,), a), lambda: torch.logspace(a, b, 3, base=a)):
+        with pytest.raises(TypeError):
+            call()

@@ -1,5 +1,6 @@
 """Writes what is derived from the op definitions: argument structs, functions, methods, the table, the reference page."""
 import itertools
+import re
 from copy import copy
 
 import cpp_types
@@ -294,6 +295,12 @@ def definitions(family, ops, apis):
             f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
 
 
+def node_name(op):
+    """As node_name_of() in argand/exec/graph.cpp."""
+    words = re.split(r"[_.]", op)
+    return "".join(re.sub(r"(^|\d)([a-z])", lambda m: m[1] + m[2].upper(), word) for word in words) + "Backward0"
+
+
 def copies(family, ops):
     """Definitions of the ops NAME_copy, in the ops NAME that are defined by hand."""
     out = [NOTE + f'#include "argand/ops/copies.h"\n#include "argand/ops/{family}/args.h"\n\nnamespace argand::ops {{\n']
@@ -312,6 +319,7 @@ struct {op.name} : Composite<{op.name}Args> {{
   }}
 }};
 ARGAND_OP({op.name})
+ARGAND_NODE({op.name}, "{node_name(view.schema.name)}_copy")
 """)
     return "\n".join(out) + "\n}  // namespace argand::ops\n"
 

@@ -35,6 +35,9 @@ OPTIONS = [("dtype", "kDtype", "_dtype | None"), ("layout", "kLayout", "_layout 
 NOT_METHODS = {"to", "real", "imag", "numpy_T", "mT", "mH", "H", "matrix_H"}
 # Functions that take a number for their first tensor, too: torch.mul(2, x).
 NUMBERS_FIRST = {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"}
+# Numbers of these functions that tensors may stand for whose gradient ends there, as the function is not differentiable:
+# PyTorch has overloads for them.
+NUMBERS_OF_TENSORS = {("linspace", "start"), ("linspace", "end"), ("logspace", "start"), ("logspace", "end")}
 # Functions whose Python form takes `out`, which their C++ form does not: what they compute is copied.
 OUT_IN_PYTHON = {
     "_log_softmax", "_softmax", "addmv", "addr", "argsort", "bernoulli", "bucketize", "column_stack", "cross", "diag", "dot", "dstack",
@@ -121,6 +124,8 @@ def parameters(schema, is_function, order=None):
                 out[0].kind, out[0].value, out[0].stub = "kTensorOrNumber", "c.operand(0)", "Tensor | Number"
             if schema.name == "copy_" and arg.name == "src":  # x.copy_(0.5)
                 out[-1].kind, out[-1].value, out[-1].stub = "kTensorOrNumber", f"c.operand({len(out) - 1})", "Tensor | Number"
+            if (schema.name, arg.name) in NUMBERS_OF_TENSORS:
+                out[-1].kind, out[-1].stub = "kTensorOrNumber", "Tensor | Number"
             if is_function and schema.name in ONE_BY_ONE and arg.type == "Tensor[]":
                 out[-1].one_by_one = True
             values.append(out[-1].value)

@@ -10,6 +10,7 @@
 #include "argand/ops/attention/args.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/operand.h"
 
 namespace argand::ops {
@@ -138,6 +139,7 @@ struct SafeSoftmax : Composite<SafeSoftmaxArgs> {
   }
 };
 ARGAND_OP(SafeSoftmax)
+ARGAND_NODE(SafeSoftmax)
 
 struct AttentionMath : Composite<AttentionMathArgs> {
   static constexpr auto schema =

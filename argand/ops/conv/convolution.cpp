@@ -9,6 +9,7 @@
 #include "argand/ops/conv/conv_shape.h"
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/product.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/reduction.h"
 
 namespace argand::ops {
@@ -93,6 +94,7 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
   }
 };
 ARGAND_OP(ConvolutionNd)
+ARGAND_NODE(ConvolutionNd, "ConvolutionBackward0")
 
 struct ConvInputGrad : Kernel<ConvInputGradArgs> {
   static constexpr auto schema =
@@ -133,6 +135,7 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
   }
 };
 ARGAND_OP(ConvInputGrad)
+ARGAND_NODE(ConvInputGrad, "ConvolutionBackward0")
 
 struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
   static constexpr auto schema =

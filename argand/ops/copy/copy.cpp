@@ -1,6 +1,7 @@
 // Copies and conversions: copy_, clone, contiguous, to, detach.
 #include "argand/ops/copy/args.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/runtime/backend.h"
 
 namespace argand::ops {
@@ -31,6 +32,7 @@ struct CopyInplace : Kernel<CopyInplaceArgs> {
   }
 };
 ARGAND_OP(CopyInplace)
+ARGAND_NODE(CopyInplace, "CopyBackwards")
 
 // Strides of a copy of `self`; empty: contiguous.
 static Dims strides_of_copy(const Tensor& self, std::optional<MemoryFormat> format) {

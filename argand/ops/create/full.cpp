@@ -5,6 +5,8 @@
 #include "argand/ops/create/meta.h"
 #include "argand/ops/create/uninitialized.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 
 namespace argand::ops {
 namespace {
@@ -39,7 +41,9 @@ struct Full : Kernel<FullArgs> {
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "A tensor filled with one value; without a dtype, that of the value.";
   static TensorMeta infer(const Args& a) {
-    return meta_of(Args::kName, a.size, a.options, a.options.dtype_opt().value_or(dtype_for(a.fill_value)));
+    const ScalarType dtype = a.options.dtype_opt().value_or(dtype_for(a.fill_value));
+    check_fits(Args::kName, a.fill_value, dtype);
+    return meta_of(Args::kName, a.size, a.options, dtype);
   }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
   static void samples(S& s) {
@@ -104,7 +108,11 @@ struct FullLike : Kernel<FullLikeArgs> {
   static constexpr auto doc = "A tensor of one value with the sizes, dtype, device and memory order of self.";
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
-  static TensorMeta infer(const Args& a) { return meta_like(a.self, a.options, a.memory_format); }
+  static TensorMeta infer(const Args& a) {
+    const TensorMeta meta = meta_like(a.self, a.options, a.memory_format);
+    check_fits(Args::kName, a.fill_value, meta.dtype);
+    return meta;
+  }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
   static void samples(S& s) { s.add({s->real({2, 3}), 2}); }
 };
@@ -138,12 +146,20 @@ struct Fill : Kernel<FillArgs> {
   static constexpr auto schema = "fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)";
   static constexpr auto doc = "Sets every element to value.";
   static constexpr bool starts_from_self = true, writes_strided = true, writes_one_value = true;
-  static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
+  static TensorMeta infer(const Args& a) {
+    check_fits(Args::kName, a.value, a.self.dtype());
+    return {a.self.impl().sizes, a.self.dtype()};
+  }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.value); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
-  static void samples(S& s) { s.add({s->real({2, 3}), 2}); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), 2});
+    s.fails({s->integer({2}, 0, 3), NAN}, "value cannot be converted to type long int without overflow");
+    s.fails({s->real({2}), std::complex<double>(1, 2)}, "value cannot be converted to type double without overflow");
+  }
 };
 ARGAND_OP(Fill)
+ARGAND_NODE(Fill, "FillBackward2")
 
 struct FillTensor : Kernel<FillTensorArgs> {
   static constexpr auto schema = "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)";
@@ -167,6 +183,7 @@ struct FillTensor : Kernel<FillTensorArgs> {
   }
 };
 ARGAND_OP(FillTensor)
+ARGAND_NODE(FillTensor, "FillBackward3")
 
 struct Filled : Kernel<FilledArgs> {
   static constexpr auto schema = "fill(Tensor self, Tensor|Scalar value) -> Tensor";
@@ -175,6 +192,7 @@ struct Filled : Kernel<FilledArgs> {
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ShapeError, a.value.dim() == 0, "fill: only supports 0-dimension value tensor but got tensor with ",
                  a.value.dim(), " dimensions.");
+    check_fits(Args::kName, a.value, a.self.dtype());
     return meta_like(a.self, {}, {});
   }
   static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.value); }
@@ -187,6 +205,7 @@ struct Filled : Kernel<FilledArgs> {
   }
 };
 ARGAND_OP(Filled)
+ARGAND_NODE(Filled, [](const FilledArgs& a) { return is_number(a.value) ? nullptr : "FillBackward1"; })
 
 struct ZeroInplace : Composite<ZeroInplaceArgs> {
   static constexpr auto schema = "zero_(Tensor(a!) self) -> Tensor(a!)";
@@ -194,5 +213,6 @@ struct ZeroInplace : Composite<ZeroInplaceArgs> {
   static Tensor compose(const Args& a) { return a.self.fill_(0); }
 };
 ARGAND_OP(ZeroInplace)
+ARGAND_NODE(ZeroInplace)
 
 }  // namespace argand::ops

@@ -86,6 +86,7 @@ Tensor as_indices(const Triangle& triangle, const TensorOptions& options) {
 
 struct Tril : Kernel<TrilArgs> {
   static constexpr auto schema = "tril(Tensor self, int diagonal=0) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The lower triangle of matrices, zero elsewhere: column - row <= diagonal.";
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
@@ -107,6 +108,7 @@ ARGAND_OP(Tril)
 
 struct Triu : Kernel<TriuArgs> {
   static constexpr auto schema = "triu(Tensor self, int diagonal=0) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The upper triangle of matrices, zero elsewhere: column - row >= diagonal.";
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;

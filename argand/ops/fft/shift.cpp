@@ -1,6 +1,7 @@
 // The origin of a transform's results in the middle, and back.
 #include "argand/ops/define.h"
 #include "argand/ops/fft/args.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -30,6 +31,7 @@ struct FftFftshift : Composite<FftFftshiftArgs> {
   }
 };
 ARGAND_OP(FftFftshift)
+ARGAND_NODE(FftFftshift, "RollBackward0")
 
 struct FftIfftshift : Composite<FftIfftshiftArgs> {
   static constexpr auto schema = "fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor";
@@ -45,5 +47,6 @@ struct FftIfftshift : Composite<FftIfftshiftArgs> {
   }
 };
 ARGAND_OP(FftIfftshift)
+ARGAND_NODE(FftIfftshift, "RollBackward0")
 
 }  // namespace argand::ops

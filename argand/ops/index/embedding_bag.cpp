@@ -6,6 +6,7 @@
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -169,6 +170,7 @@ struct EmbeddingBag : Composite<EmbeddingBagArgs> {
   }
 };
 ARGAND_OP(EmbeddingBag)
+ARGAND_NODE(EmbeddingBag)
 
 struct EmbeddingBagPadding : Composite<EmbeddingBagPaddingArgs> {
   static constexpr auto schema =
@@ -204,5 +206,6 @@ struct EmbeddingBagPadding : Composite<EmbeddingBagPaddingArgs> {
   }
 };
 ARGAND_OP(EmbeddingBagPadding)
+ARGAND_NODE(EmbeddingBagPadding)
 
 }  // namespace argand::ops

@@ -10,6 +10,8 @@
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/index/element_index.h"
+#include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 
 namespace argand::ops {
 namespace {
@@ -57,6 +59,7 @@ void put(const Tensor& out, const Tensor& index, int64_t dim, const Tensor& src)
 
 struct Gather : Kernel<GatherArgs> {
   static constexpr auto schema = "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "out[i][j] = self[index[i][j]][j] for dim 0, and likewise for others; index is int64, its shape is the result's.";
   static constexpr int variants = kFunction | kMethod | kOut;
@@ -108,6 +111,7 @@ ARGAND_OP(Gather)
 
 struct ScatterAdd : Kernel<ScatterAddArgs> {
   static constexpr auto schema = "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "Adds src[i][j] to self[index[i][j]][j] (dim 0; likewise for others), in the order of src: deterministic.";
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
@@ -219,6 +223,7 @@ ARGAND_OP(ScatterAdd)
 
 struct Scatter : Kernel<ScatterArgs> {
   static constexpr auto schema = "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "Writes src[i][j] to self[index[i][j]][j] (dim 0; likewise for others), in the order of src: of equal indices "
       "the last "
@@ -271,11 +276,13 @@ ARGAND_OP(Scatter)
 
 struct ScatterValue : Kernel<ScatterValueArgs> {
   static constexpr auto schema = "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "Writes one value to self[index[i][j]][j] (dim 0; likewise for others).";
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
     check_element_index("scatter", a.self, "self", a.index, wrap_dim(a.dim, a.self.dim(), "scatter"), false);
+    check_fits("scatter", a.value, a.self.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
@@ -308,6 +315,7 @@ struct ScatterValue : Kernel<ScatterValueArgs> {
   }
 };
 ARGAND_OP(ScatterValue)
+ARGAND_NODE(ScatterValue, "ScatterBackward1")
 
 struct TakeAlongDim : Composite<TakeAlongDimArgs> {
   static constexpr auto schema = "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor";

@@ -9,6 +9,7 @@
 #include "argand/ops/index/advanced.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/node_name.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::ops {
@@ -356,6 +357,7 @@ struct Put : Composite<PutArgs> {
   }
 };
 ARGAND_OP(Put)
+ARGAND_NODE(Put)
 
 struct PutInplace : Composite<PutInplaceArgs> {
   static constexpr auto schema =

@@ -128,6 +128,7 @@ ARGAND_OP(WhereNonzero)
 
 struct MaskedSelect : Kernel<MaskedSelectArgs> {
   static constexpr auto schema = "masked_select(Tensor self, Tensor mask) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "The elements of self where mask (bool) holds, as a vector in row-major order; both broadcast.";
   static constexpr int variants = kFunction | kMethod | kOut;

@@ -3,6 +3,8 @@
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/numbers_on.h"
 
 namespace argand::ops {
@@ -41,6 +43,7 @@ const int64_t* numbers(const Tensor& index) { return static_cast<const int64_t*>
 
 struct IndexSelect : Kernel<IndexSelectArgs> {
   static constexpr auto schema = "index_select(Tensor self, int dim, Tensor index) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The slices of self at the positions in index (a vector, int32 or int64) along dim.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
@@ -82,6 +85,7 @@ ARGAND_OP(IndexSelect)
 struct IndexAdd : Kernel<IndexAddArgs> {
   static constexpr auto schema =
       "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "Adds alpha * source[k] to self[index[k]] along dim, in the order of index: deterministic.";
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
@@ -120,6 +124,7 @@ ARGAND_OP(IndexAdd)
 
 struct IndexCopy : Kernel<IndexCopyArgs> {
   static constexpr auto schema = "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "Writes source[k] to self[index[k]] along dim; of equal indices the last one counts.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kPromote;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
@@ -167,6 +172,7 @@ struct IndexFill : Kernel<IndexFillArgs> {
     ARGAND_CHECK(DtypeError, a.self.is_complex() || !a.value.is_complex(),
                  "index_fill: Converting complex Scalar to non-complex type is not supported, got one of ",
                  a.value.dtype(), " for a tensor of ", a.self.dtype());
+    check_fits("index_fill", a.value, a.self.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
@@ -203,9 +209,11 @@ struct IndexFill : Kernel<IndexFillArgs> {
   }
 };
 ARGAND_OP(IndexFill)
+ARGAND_NODE(IndexFill, [](const IndexFillArgs& a) { return is_number(a.value) ? nullptr : "IndexFillBackward1"; })
 
 struct Take : Kernel<TakeArgs> {
   static constexpr auto schema = "take(Tensor self, Tensor index) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The elements at these positions of self seen as flat; negative ones count from the end.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {

@@ -6,6 +6,7 @@
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/index/element_index.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -108,6 +109,7 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
   static constexpr auto schema =
       "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> "
       "Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "The elements src[i][j] that meet in self[index[i][j]][j] (dim 0; likewise for others), and what is there if "
       "include_self, as their sum, prod, mean, amax or amin.";
@@ -239,6 +241,7 @@ Tensor index_of_elements(const char* op, const Tensor& self, int64_t given, cons
 struct ScatterSrcReduce : Composite<ScatterSrcReduceArgs> {
   static constexpr auto schema =
       "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "scatter_reduce, with reduce add or multiply.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) { return a.self.scatter_reduce(a.dim, a.index, a.src, reduce_named(a.reduce)); }
@@ -268,6 +271,7 @@ ARGAND_OP(ScatterSrcReduceInplace)
 struct ScatterValueReduce : Composite<ScatterValueReduceArgs> {
   static constexpr auto schema =
       "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "One number added to, or multiplied with, each element that an index points to.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
@@ -301,6 +305,7 @@ struct IndexReduce : Composite<IndexReduceArgs> {
   static constexpr auto schema =
       "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> "
       "Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "scatter_reduce of whole slices along dim: prod, mean, amax or amin.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
@@ -317,6 +322,7 @@ struct IndexReduce : Composite<IndexReduceArgs> {
   }
 };
 ARGAND_OP(IndexReduce)
+ARGAND_NODE(IndexReduce)
 
 struct IndexReduceInplace : Composite<IndexReduceInplaceArgs> {
   static constexpr auto schema =

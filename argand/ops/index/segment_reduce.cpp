@@ -3,6 +3,7 @@
 
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -112,5 +113,6 @@ struct SegmentReduce : Composite<SegmentReduceArgs> {
   }
 };
 ARGAND_OP(SegmentReduce)
+ARGAND_NODE(SegmentReduce)
 
 }  // namespace argand::ops

@@ -4,6 +4,7 @@
 
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/print/print.h"
 
 namespace argand::indexing {
@@ -136,6 +137,8 @@ Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
 
 void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
   const Sliced s = apply_views(self, indices);
+  const bool rounds = self.dtype() == kHalf || self.dtype() == kBFloat16;  // to infinity, as PyTorch's
+  if (!rounds) ops::check_fits("index_put_", value, self.dtype());
   if (s.indices.empty()) {
     if (value.dim() == 0 && value.storage().get() == self.storage().get())
       s.view.fill_(value);  // one of its own elements, which copy_() refuses

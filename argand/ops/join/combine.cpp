@@ -1,12 +1,14 @@
 // Tensors made of combinations: block_diag, cartesian_prod, combinations, and Vandermonde matrices.
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/numbers_on.h"
 
 namespace argand::ops {
 
 struct BlockDiag : Composite<BlockDiagArgs> {
   static constexpr auto schema = "block_diag(Tensor[] tensors) -> Tensor";
+  static constexpr auto autocast = Autocast::kAsGiven;
   static constexpr auto doc = "The matrix with the tensors, of at most two dimensions, as blocks on its diagonal.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
@@ -39,6 +41,7 @@ struct BlockDiag : Composite<BlockDiagArgs> {
   }
 };
 ARGAND_OP(BlockDiag)
+ARGAND_NODE(BlockDiag)
 
 struct CartesianProd : Composite<CartesianProdArgs> {
   static constexpr auto schema = "cartesian_prod(Tensor[] tensors) -> Tensor";
@@ -68,13 +71,16 @@ struct Combinations : Composite<CombinationsArgs> {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1, "combinations: Expect a 1D vector, but got shape ", a.self.sizes());
     ARGAND_CHECK(ValueError, a.r >= 0, "combinations: Expect a non-negative number, but got ", a.r);
     if (a.r == 0) return empty({0}, a.self.options());
+    if (a.self.numel() > 1 && (a.with_replacement || a.r <= a.self.numel()))  // at least as many rows as columns
+      exec::new_tensor({{a.r, a.with_replacement ? a.r : 1}, kLong}, kCPU);   // throws for what is beyond all memory
     const Tensor at = numbers_on(a.self.device(), all_places(a.self.numel(), a.r, a.with_replacement));
     return a.self.index_select(0, at).reshape({at.numel() / a.r, a.r});
   }
   // Row after row, each the next in the order of words.
   static std::vector<int64_t> all_places(int64_t n, int64_t r, bool again) {
-    std::vector<int64_t> out, row(static_cast<size_t>(r));
+    std::vector<int64_t> out;
     if (n == 0 || (!again && r > n)) return out;
+    std::vector<int64_t> row(static_cast<size_t>(r));
     if (!again)
       for (int64_t i = 0; i < r; ++i) row[static_cast<size_t>(i)] = i;
     for (;;) {

@@ -1,9 +1,11 @@
 // pad: more elements, or fewer, before and after dimensions; constant, reflected, repeated or from the other end.
 #include <algorithm>
 
+#include "argand/exec/autocast_scope.h"
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/numbers_on.h"
 
 namespace argand::ops {
@@ -27,6 +29,9 @@ Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
     if (before == 0 && after == 0) continue;
     ARGAND_CHECK(ShapeError, size > 0 && size + before + after > 0, "pad: the amounts ", before, " and ", after,
                  " leave nothing of dimension ", dim, " of input ", x.sizes());
+    Dims sizes = x.impl().sizes;
+    sizes[static_cast<size_t>(dim)] = size + before + after;
+    exec::new_tensor({sizes, kLong}, kCPU);  // throws for what is beyond all memory, and allocates nothing
     Dims index;
     for (int64_t i = -before; i < size + after; ++i) index.push_back(source(i, size, before, after));
     x = x.index_select(dim, numbers_on(x.device(), index));
@@ -37,6 +42,12 @@ Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
 // `x`, or a copy of it where it is the input or a part of it.
 Tensor owned(const Tensor& x, const Tensor& input) {
   return x.storage().get() == input.storage().get() ? x.clone() : x;
+}
+
+// Reflection and replication are ops of their own in PyTorch, on its list of float32 for the CPU alone.
+Tensor wide_on_cpu(const Tensor& x) {
+  const bool casts = (exec::AutocastScope::enabled >> static_cast<int>(kCPU) & 1) != 0;
+  return casts && x.is_cpu() && (x.dtype() == kHalf || x.dtype() == kBFloat16) ? x.to(kFloat) : x;
 }
 
 // Only a batch may be empty.
@@ -63,6 +74,7 @@ void check_amounts(const Tensor& x, const Dims& pad, bool reflect) {
 
 struct ConstantPadNd : Composite<ConstantPadNdArgs> {
   static constexpr auto schema = "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor";
+  static constexpr auto autocast = Autocast::kAsGiven;
   static constexpr auto doc =
       "self with pad[0] elements of a value before the last dimension and pad[1] after it, and so on, from the last "
       "dimension to the first; negative amounts take away.";
@@ -107,6 +119,7 @@ struct ConstantPadNd : Composite<ConstantPadNdArgs> {
   }
 };
 ARGAND_OP(ConstantPadNd)
+ARGAND_NODE(ConstantPadNd)
 
 struct Pad : Composite<PadArgs> {
   static constexpr auto schema = "pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor";
@@ -129,11 +142,17 @@ struct Pad : Composite<PadArgs> {
                  "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n",
                  "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)");
     check_sizes(a.self, dims);
-    if (a.mode == "replicate") return laid_out_as(owned(pad_from_input(a.self, a.pad, repeated), a.self), a.self);
-    const bool reflect = a.mode == "reflect";
-    ARGAND_CHECK(ValueError, reflect || a.mode == "circular", "pad: Unrecognised padding mode ", a.mode);
-    check_amounts(a.self, a.pad, reflect);
-    return laid_out_as(owned(pad_from_input(a.self, a.pad, reflect ? reflected : from_other_end), a.self), a.self);
+    const bool reflect = a.mode == "reflect", replicate = a.mode == "replicate";
+    ARGAND_CHECK(ValueError, reflect || replicate || a.mode == "circular", "pad: Unrecognised padding mode ", a.mode);
+    if (!replicate) check_amounts(a.self, a.pad, reflect);
+    const Tensor self = reflect || replicate ? wide_on_cpu(a.self) : a.self;
+    const exec::AutocastScope as_given;
+    return laid_out_as(owned(pad_from_input(self, a.pad,
+                                            reflect     ? reflected
+                                            : replicate ? repeated
+                                                        : from_other_end),
+                             self),
+                       self);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3}), {1, 2}, "constant", 0.5});
@@ -152,5 +171,13 @@ struct Pad : Composite<PadArgs> {
   }
 };
 ARGAND_OP(Pad)
+ARGAND_NODE(Pad, [](const PadArgs& a) -> const char* {
+  static constexpr const char* kReflected[] = {"ReflectionPad1DBackward0", "ReflectionPad2DBackward0",
+                                               "ReflectionPad3DBackward0"};
+  static constexpr const char* kRepeated[] = {"ReplicationPad1DBackward0", "ReplicationPad2DBackward0",
+                                              "ReplicationPad3DBackward0"};
+  const size_t dims = a.pad.size() / 2;
+  return a.mode == "reflect" ? kReflected[dims - 1] : a.mode == "replicate" ? kRepeated[dims - 1] : nullptr;
+})
 
 }  // namespace argand::ops

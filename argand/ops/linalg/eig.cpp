@@ -106,6 +106,7 @@ ARGAND_OP(EighFactors)
 struct LinalgEigh : Composite<LinalgEighArgs> {
   static constexpr auto schema =
       "linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "self = V diag(L) V^H of Hermitian matrices, of which the lower (UPLO 'L') or upper half is read, and L rising. "
       "NaN of numbers that are not finite.";
@@ -122,6 +123,7 @@ ARGAND_OP(LinalgEigh)
 
 struct LinalgEigvalsh : Composite<LinalgEigvalshArgs> {
   static constexpr auto schema = "linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The eigenvalues of Hermitian matrices, rising; linalg_eigh says what is read.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;

@@ -5,6 +5,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/matrices.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -50,6 +51,7 @@ struct LinalgMatrixExp : Composite<LinalgMatrixExpArgs> {
   }
 };
 ARGAND_OP(LinalgMatrixExp)
+ARGAND_NODE(LinalgMatrixExp)
 
 struct MatrixExp : Composite<MatrixExpArgs> {
   static constexpr auto schema = "matrix_exp(Tensor self) -> Tensor";
@@ -59,5 +61,6 @@ struct MatrixExp : Composite<MatrixExpArgs> {
   static void samples(S& s) { s.add({s->real({3, 3}, -0.5, 0.5)}); }
 };
 ARGAND_OP(MatrixExp)
+ARGAND_NODE(MatrixExp, "LinalgMatrixExpBackward0")
 
 }  // namespace argand::ops

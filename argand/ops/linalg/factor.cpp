@@ -7,6 +7,7 @@
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/reflections.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -58,6 +59,7 @@ Tensor qr_gradient(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Te
 
 struct LinalgQr : Kernel<LinalgQrArgs> {
   static constexpr auto schema = "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "A = Q R with orthonormal columns of Q and a triangle R; mode: reduced, complete (Q square), or r (R alone).";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
@@ -165,6 +167,7 @@ Tensor definite(S& s, IntArrayRef sizes) {
 struct LinalgCholeskyEx : Kernel<LinalgCholeskyExArgs> {
   static constexpr auto schema =
       "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "The triangles L with L L^H = self (upper: L^H); the other half of self is not read. info is int32: the order, "
       "from 1, of the first leading minor that is not positive-definite, or 0. With check_errors a LinAlgError.";
@@ -231,6 +234,7 @@ Tensor checked_cholesky(const char* op, const Tensor& self, bool upper) {
 
 struct LinalgCholesky : Composite<LinalgCholeskyArgs> {
   static constexpr auto schema = "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The triangles L with L L^H = self (upper: L^H); the other half of self is not read.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
@@ -328,5 +332,6 @@ struct CholeskyInverse : Composite<CholeskyInverseArgs> {
   }
 };
 ARGAND_OP(CholeskyInverse)
+ARGAND_NODE(CholeskyInverse)
 
 }  // namespace argand::ops

@@ -4,6 +4,7 @@
 #include "argand/ops/linalg/reflections.h"
 #include "argand/ops/matmul/product.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 
@@ -120,6 +121,7 @@ struct LinalgHouseholderProduct : Composite<LinalgHouseholderProductArgs> {
   }
 };
 ARGAND_OP(LinalgHouseholderProduct)
+ARGAND_NODE(LinalgHouseholderProduct)
 
 struct Orgqr : Composite<OrgqrArgs> {
   static constexpr auto schema = "orgqr(Tensor self, Tensor input2) -> Tensor";
@@ -136,6 +138,7 @@ ARGAND_OP(Orgqr)
 struct Ormqr : Composite<OrmqrArgs> {
   static constexpr auto schema =
       "ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "The product of the reflections that self and the factors input2 hold, a square matrix, times input3; its "
       "adjoint with transpose, from the right without left.";
@@ -172,5 +175,6 @@ struct Ormqr : Composite<OrmqrArgs> {
   }
 };
 ARGAND_OP(Ormqr)
+ARGAND_NODE(Ormqr)
 
 }  // namespace argand::ops

@@ -149,6 +149,7 @@ struct LinalgLdlFactorEx : Kernel<LinalgLdlFactorExArgs> {
   static constexpr auto schema =
       "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor "
       "pivots, Tensor info)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "A = P L D L^T P^T (hermitian: L^H) of symmetric matrices, of which the lower half is read, with blocks of one "
       "or "
@@ -193,6 +194,7 @@ ARGAND_OP(LinalgLdlFactorEx)
 struct LinalgLdlFactor : Composite<LinalgLdlFactorArgs> {
   static constexpr auto schema =
       "linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "linalg_ldl_factor_ex, and a LinAlgError where a row of D is 0.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
@@ -277,6 +279,7 @@ ARGAND_OP(LdlSolveBatch)
 struct LinalgLdlSolve : Composite<LinalgLdlSolveArgs> {
   static constexpr auto schema =
       "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "X with A X = B for what linalg_ldl_factor made of A, batches broadcast; no gradient.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;

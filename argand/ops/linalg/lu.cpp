@@ -6,6 +6,7 @@
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/matrices.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -104,6 +105,7 @@ struct LinalgLuFactorEx : Kernel<LinalgLuFactorExArgs> {
   static constexpr auto schema =
       "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor "
       "info)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "A = P L U: U on and above the diagonal of LU, L, whose diagonal is 1, below it. int32: row k changed places "
       "with "
@@ -156,6 +158,7 @@ ARGAND_OP(LinalgLuFactorEx)
 
 struct LinalgLuFactor : Composite<LinalgLuFactorArgs> {
   static constexpr auto schema = "linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "linalg_lu_factor_ex, and a LinAlgError where a pivot is 0.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
@@ -176,6 +179,7 @@ struct LuUnpack : Composite<LuUnpackArgs> {
       "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, "
       "Tensor "
       "L, Tensor U)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "P, L and U of what linalg_lu_factor gives; empty what is not asked for.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
@@ -196,9 +200,11 @@ struct LuUnpack : Composite<LuUnpackArgs> {
   }
 };
 ARGAND_OP(LuUnpack)
+ARGAND_NODE(LuUnpack)
 
 struct LinalgLu : Composite<LinalgLuArgs> {
   static constexpr auto schema = "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "A = P L U with a permutation P, a lower triangle L whose diagonal is 1, and an upper one.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
@@ -215,6 +221,7 @@ struct LinalgLu : Composite<LinalgLuArgs> {
   }
 };
 ARGAND_OP(LinalgLu)
+ARGAND_NODE(LinalgLu)
 
 namespace {
 
@@ -233,6 +240,7 @@ Tensor solve_by_factors(const Tensor& LU, const Tensor& pivots, const Tensor& B,
 struct LinalgLuSolve : Composite<LinalgLuSolveArgs> {
   static constexpr auto schema =
       "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "X with A X = B (left=False: X A = B; adjoint: A^H for A), for what linalg_lu_factor made of A, batches "
       "broadcast.";
@@ -268,9 +276,11 @@ struct LinalgLuSolve : Composite<LinalgLuSolveArgs> {
   }
 };
 ARGAND_OP(LinalgLuSolve)
+ARGAND_NODE(LinalgLuSolve)
 
 struct LuSolve : Composite<LuSolveArgs> {
   static constexpr auto schema = "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "X with A X = self, for what linalg_lu_factor made of A.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
@@ -281,6 +291,7 @@ struct LuSolve : Composite<LuSolveArgs> {
   }
 };
 ARGAND_OP(LuSolve)
+ARGAND_NODE(LuSolve, "LinalgLuSolveBackward0")
 
 struct TriangularSolve : Composite<TriangularSolveArgs> {
   static constexpr auto schema =
@@ -305,5 +316,6 @@ struct TriangularSolve : Composite<TriangularSolveArgs> {
   }
 };
 ARGAND_OP(TriangularSolve)
+ARGAND_NODE(TriangularSolve)
 
 }  // namespace argand::ops

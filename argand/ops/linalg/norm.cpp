@@ -67,6 +67,7 @@ struct LinalgMatrixNorm : Composite<LinalgMatrixNormArgs> {
       "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) "
       "-> "
       "Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "Of matrices in two dimensions, the largest (1) or smallest (-1) sum of absolute values of a column, or of a row "
       "(inf, -inf); the largest (2) or smallest (-2) singular value.";
@@ -91,6 +92,7 @@ struct LinalgMatrixNormNamed : Composite<LinalgMatrixNormNamedArgs> {
   static constexpr auto schema =
       "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? "
       "dtype=None) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "Of matrices in two dimensions, the Frobenius norm (fro), or the sum of the singular values (nuc).";
   static constexpr int variants = kFunction | kOut;
@@ -124,6 +126,7 @@ struct LinalgNorm : Composite<LinalgNormArgs> {
   static constexpr auto schema =
       "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
       "Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "With an order, linalg_vector_norm over one dimension or linalg_matrix_norm over two (of all, without dim); "
       "without, "
@@ -152,6 +155,7 @@ struct LinalgNormNamed : Composite<LinalgNormNamedArgs> {
   static constexpr auto schema =
       "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
       "Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "linalg_matrix_norm of that name: fro or nuc.";
   static constexpr int variants = kFunction | kOut;
   static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
@@ -172,6 +176,7 @@ ARGAND_OP(LinalgNormNamed)
 
 struct NuclearNorm : Composite<NuclearNormArgs> {
   static constexpr auto schema = "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The sums of the singular values of matrices.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;

@@ -6,6 +6,7 @@
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/matrices.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -344,5 +345,6 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
   }
 };
 ARGAND_OP(LinalgLstsq)
+ARGAND_NODE(LinalgLstsq)
 
 }  // namespace argand::ops

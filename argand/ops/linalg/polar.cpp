@@ -3,6 +3,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/matrices.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 
@@ -28,6 +29,7 @@ struct LinalgPolar : Composite<LinalgPolarArgs> {
   }
 };
 ARGAND_OP(LinalgPolar)
+ARGAND_NODE(LinalgPolar)
 
 struct LinalgMatrixSqrth : Kernel<LinalgMatrixSqrthArgs> {
   static constexpr auto schema = "linalg_matrix_sqrth(Tensor self) -> Tensor";

@@ -8,6 +8,7 @@
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/matrices.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 
@@ -123,6 +124,7 @@ struct LinalgSolveSquare : Kernel<LinalgSolveSquareArgs> {
   }
 };
 ARGAND_OP(LinalgSolveSquare)
+ARGAND_NODE(LinalgSolveSquare, "LinalgSolveExBackward0")
 
 namespace {
 
@@ -157,6 +159,7 @@ std::tuple<Tensor, Tensor> inverse_of(const char* op, const Tensor& A) {
 struct LinalgSolveEx : Composite<LinalgSolveExArgs> {
   static constexpr auto schema =
       "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "linalg_solve, and int32 numbers: of the first pivot that is 0, from 1, or 0. With check_errors a LinAlgError.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
@@ -175,9 +178,11 @@ struct LinalgSolveEx : Composite<LinalgSolveExArgs> {
   }
 };
 ARGAND_OP(LinalgSolveEx)
+ARGAND_NODE(LinalgSolveEx)
 
 struct LinalgSolve : Composite<LinalgSolveArgs> {
   static constexpr auto schema = "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "X with A X = B (left=False: X A = B), for batches that broadcast; B holds vectors where it has one dimension "
       "less.";
@@ -203,9 +208,11 @@ struct LinalgSolve : Composite<LinalgSolveArgs> {
   }
 };
 ARGAND_OP(LinalgSolve)
+ARGAND_NODE(LinalgSolve, "LinalgSolveExBackward0")
 
 struct LinalgInvEx : Composite<LinalgInvExArgs> {
   static constexpr auto schema = "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "The inverses, and int32 numbers: of the first pivot that is 0, from 1, or 0. With check_errors a LinAlgError.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
@@ -223,9 +230,11 @@ struct LinalgInvEx : Composite<LinalgInvExArgs> {
   }
 };
 ARGAND_OP(LinalgInvEx)
+ARGAND_NODE(LinalgInvEx)
 
 struct LinalgInv : Composite<LinalgInvArgs> {
   static constexpr auto schema = "linalg_inv(Tensor A) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The inverses of matrices.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
@@ -246,9 +255,11 @@ struct LinalgInv : Composite<LinalgInvArgs> {
   }
 };
 ARGAND_OP(LinalgInv)
+ARGAND_NODE(LinalgInv, "LinalgInvExBackward0")
 
 struct Inverse : Composite<InverseArgs> {
   static constexpr auto schema = "inverse(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The inverses of matrices.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
@@ -301,11 +312,13 @@ struct LinalgSolveTriangle : Kernel<LinalgSolveTriangleArgs> {
   }
 };
 ARGAND_OP(LinalgSolveTriangle)
+ARGAND_NODE(LinalgSolveTriangle, "LinalgSolveTriangularBackward0")
 
 struct LinalgSolveTriangular : Composite<LinalgSolveTriangularArgs> {
   static constexpr auto schema =
       "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> "
       "Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "X with A X = B (left=False: X A = B) for triangles A, batches broadcast; what lies on the other side is not "
       "read.";
@@ -330,6 +343,7 @@ struct LinalgSolveTriangular : Composite<LinalgSolveTriangularArgs> {
   }
 };
 ARGAND_OP(LinalgSolveTriangular)
+ARGAND_NODE(LinalgSolveTriangular)
 
 // ---- determinants
 
@@ -483,6 +497,7 @@ ARGAND_OP(LinalgAdjugate)
 
 struct LinalgDet : Kernel<LinalgDetArgs> {
   static constexpr auto schema = "linalg_det(Tensor A) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The determinants of matrices.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
@@ -528,6 +543,7 @@ ARGAND_OP(Det)
 
 struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
   static constexpr auto schema = "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The signs of the determinants, and the logarithms of their absolute values.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
@@ -564,10 +580,12 @@ struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
       const Tensor turn = imag(g[0].conj() * c.result(0)) * std::complex<double>(0, -1);
       slope = add_defined(slope, turn);
     }
-    if (!slope.defined()) return {zeros_like(c.A)};  // the sign is constant between jumps
-    // LinAlgError where there is no inverse, as in PyTorch.
+    if (!slope.defined()) return {Tensor()};  // the sign is constant between jumps
     const Tensor scaled = diag_embed(
         slope.to(c.A.dtype()).unsqueeze(-1).expand(c.A.sizes().slice(0, static_cast<size_t>(c.A.dim() - 1))));
+    // Where there is no inverse: infinities and NaNs, and LinAlgError if the gradient is to be differentiated again, as
+    // in PyTorch.
+    if (!GradMode::is_enabled()) return {std::get<0>(linalg_solve_ex(mH(c.A), scaled))};
     return {linalg_solve(mH(c.A), scaled)};
   }
   static void samples(S& s) {
@@ -581,6 +599,7 @@ ARGAND_OP(LinalgSlogdet)
 
 struct Slogdet : Composite<SlogdetArgs> {
   static constexpr auto schema = "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The signs of the determinants, and the logarithms of their absolute values.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kMethod | kOut;

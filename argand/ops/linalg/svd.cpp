@@ -141,6 +141,7 @@ ARGAND_OP(SvdFactors)
 struct LinalgSvd : Composite<LinalgSvdArgs> {
   static constexpr auto schema =
       "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "A = U diag(S) Vh with unitary U and Vh, or without full_matrices as many of their columns and rows as there are "
       "values, and S falling.";
@@ -158,6 +159,7 @@ ARGAND_OP(LinalgSvd)
 
 struct LinalgSvdvals : Composite<LinalgSvdvalsArgs> {
   static constexpr auto schema = "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The singular values, the largest first.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
@@ -178,6 +180,7 @@ ARGAND_OP(LinalgSvdvals)
 struct Svd : Composite<SvdArgs> {
   static constexpr auto schema =
       "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "self = U diag(S) V^H; without `some` U and V are square, without compute_uv they are zeros and square.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;

@@ -3,6 +3,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -121,6 +122,7 @@ struct BinaryCrossEntropy : Composite<BinaryCrossEntropyArgs> {
   }
 };
 ARGAND_OP(BinaryCrossEntropy)
+ARGAND_NODE(BinaryCrossEntropy)
 
 struct BinaryCrossEntropyWithLogits : Composite<BinaryCrossEntropyWithLogitsArgs> {
   static constexpr auto schema =
@@ -156,5 +158,6 @@ struct BinaryCrossEntropyWithLogits : Composite<BinaryCrossEntropyWithLogitsArgs
   }
 };
 ARGAND_OP(BinaryCrossEntropyWithLogits)
+ARGAND_NODE(BinaryCrossEntropyWithLogits)
 
 }  // namespace argand::ops

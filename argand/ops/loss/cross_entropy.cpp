@@ -6,6 +6,7 @@
 #include "argand/ops/loss/cross_entropy_ahead.h"
 #include "argand/ops/loss/cross_entropy_call.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -79,6 +80,7 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
   }
 };
 ARGAND_OP(CrossEntropyRows)
+ARGAND_NODE(CrossEntropyRows, "NllLossBackward0")
 
 struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
   static constexpr auto schema =
@@ -249,5 +251,9 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
   }
 };
 ARGAND_OP(CrossEntropyLoss)
+ARGAND_NODE(CrossEntropyLoss, [](const CrossEntropyLossArgs& a) -> const char* {
+  if (is_floating_point(a.target.dtype())) return nullptr;  // probabilities
+  return a.label_smoothing > 0 ? "AddBackward0" : a.self.dim() > 2 ? "NllLoss2DBackward0" : "NllLossBackward0";
+})
 
 }  // namespace argand::ops

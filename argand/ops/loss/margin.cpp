@@ -3,6 +3,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -33,6 +34,7 @@ struct SoftMarginLoss : Composite<SoftMarginLossArgs> {
   }
 };
 ARGAND_OP(SoftMarginLoss)
+ARGAND_NODE(SoftMarginLoss)
 
 struct HingeEmbeddingLoss : Composite<HingeEmbeddingLossArgs> {
   static constexpr auto schema =
@@ -186,5 +188,6 @@ struct MultiMarginLoss : Composite<MultiMarginLossArgs> {
   }
 };
 ARGAND_OP(MultiMarginLoss)
+ARGAND_NODE(MultiMarginLoss)
 
 }  // namespace argand::ops

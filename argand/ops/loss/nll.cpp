@@ -4,6 +4,7 @@
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/reduction.h"
 #include "argand/ops/workspace.h"
 
@@ -79,6 +80,7 @@ struct NllLossForward : Kernel<NllLossForwardArgs> {
   }
 };
 ARGAND_OP(NllLossForward)
+ARGAND_NODE(NllLossForward, "NllLossBackward0")
 
 struct NllLossBackward : Kernel<NllLossBackwardArgs> {
   static constexpr auto schema =
@@ -159,5 +161,6 @@ struct NllLoss : Composite<NllLossArgs> {
   }
 };
 ARGAND_OP(NllLoss)
+ARGAND_NODE(NllLoss, [](const NllLossArgs& a) { return a.self.dim() > 2 ? "NllLoss2DBackward0" : nullptr; })
 
 }  // namespace argand::ops

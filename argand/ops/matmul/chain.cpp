@@ -4,6 +4,7 @@
 #include "argand/ops/linalg/matrices.h"
 #include "argand/ops/matmul/args.h"
 #include "argand/ops/matmul/product.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
@@ -40,6 +41,7 @@ Tensor power(const char* op, const Tensor& self, int64_t n) {
 struct Addbmm : Composite<AddbmmArgs> {
   static constexpr auto schema =
       "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "beta * self + alpha * the sum of batch1 @ batch2 over the batch; self is broadcast.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kOut;
@@ -57,6 +59,7 @@ struct Addbmm : Composite<AddbmmArgs> {
   }
 };
 ARGAND_OP(Addbmm)
+ARGAND_NODE(Addbmm)
 
 struct AddbmmInplace : Composite<AddbmmInplaceArgs> {
   static constexpr auto schema =
@@ -102,9 +105,11 @@ struct Kron : Composite<KronArgs> {
   }
 };
 ARGAND_OP(Kron)
+ARGAND_NODE(Kron, "UnsafeViewBackward0")
 
 struct MatrixPower : Composite<MatrixPowerArgs> {
   static constexpr auto schema = "matrix_power(Tensor self, int n) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The matrices n times with themselves; the inverses, if n is negative.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto out_names = "result";
@@ -121,6 +126,7 @@ ARGAND_OP(MatrixPower)
 
 struct LinalgMatrixPower : Composite<LinalgMatrixPowerArgs> {
   static constexpr auto schema = "linalg_matrix_power(Tensor self, int n) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The matrices n times with themselves; the inverses, if n is negative.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto out_names = "result";
@@ -134,6 +140,7 @@ ARGAND_OP(LinalgMatrixPower)
 
 struct LinalgMultiDot : Composite<LinalgMultiDotArgs> {
   static constexpr auto schema = "linalg_multi_dot(Tensor[] tensors) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The product of two or more matrices, from left to right; the ends may be vectors.";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kOut;
@@ -169,6 +176,7 @@ ARGAND_OP(LinalgMultiDot)
 
 struct ChainMatmul : Composite<ChainMatmulArgs> {
   static constexpr auto schema = "chain_matmul(Tensor[] matrices) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The product of one or more matrices.";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kOut;
@@ -189,6 +197,7 @@ ARGAND_OP(ChainMatmul)
 
 struct LinalgVecdot : Composite<LinalgVecdotArgs> {
   static constexpr auto schema = "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The sum of conj(x) * y along dim, broadcast.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kOut;

@@ -3,11 +3,14 @@
 
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/args.h"
+#include "argand/ops/node_name.h"
 
 namespace argand::ops {
 
 struct LinalgCross : Composite<LinalgCrossArgs> {
   static constexpr auto schema = "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor";
+  static constexpr auto autocast = Autocast::kAsGiven;
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The cross product of the vectors of three elements along dim, broadcast.";
   static constexpr int variants = kFunction;
   static constexpr auto dtypes = kAllTypes & ~kBoolType;
@@ -30,9 +33,12 @@ struct LinalgCross : Composite<LinalgCrossArgs> {
   }
 };
 ARGAND_OP(LinalgCross)
+ARGAND_NODE(LinalgCross)
 
 struct Cross : Composite<CrossArgs> {
   static constexpr auto schema = "cross(Tensor self, Tensor other, int? dim=None) -> Tensor";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kAsGiven;
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "linalg_cross along dim; without one, along the first dimension of size 3.";
   static constexpr auto dtypes = kAllTypes & ~kBoolType;
   static Tensor compose(const Args& a) {
@@ -49,5 +55,6 @@ struct Cross : Composite<CrossArgs> {
   }
 };
 ARGAND_OP(Cross)
+ARGAND_NODE(Cross, "LinalgCrossBackward0")
 
 }  // namespace argand::ops

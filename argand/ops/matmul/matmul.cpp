@@ -2,6 +2,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/args.h"
 #include "argand/ops/matmul/product.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/reduction.h"
 
 namespace argand::ops {
@@ -30,6 +31,7 @@ Tensor flat(const Tensor& t, int64_t columns) {
 
 struct Matmul : Composite<MatmulArgs> {
   static constexpr auto schema = "matmul(Tensor self, Tensor other) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr const char* overloads[] = {"linalg_matmul(Tensor self, Tensor other) -> Tensor"};
   static constexpr auto doc =
       "The matrix product over the last two dimensions, with the leading ones broadcast; a vector operand is taken as "
@@ -76,6 +78,10 @@ struct Matmul : Composite<MatmulArgs> {
   }
 };
 ARGAND_OP(Matmul)
+ARGAND_NODE(Matmul, [](const MatmulArgs& a) -> const char* {
+  if (a.self.dim() == 2 && a.other.dim() == 1) return "MvBackward0";
+  return a.self.dim() > 2 ? "UnsafeViewBackward0" : nullptr;
+})
 
 struct Linear : Kernel<LinearArgs> {
   static constexpr auto schema = "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor";
@@ -150,6 +156,9 @@ struct Linear : Kernel<LinearArgs> {
   }
 };
 ARGAND_OP(Linear)
+ARGAND_NODE(Linear, [](const LinearArgs&, const autograd::OpNode* n) {
+  return n->next_edges()[LinearArgs::Index::kBias].is_valid() ? "AddmmBackward0" : "MmBackward0";
+})
 
 // Bilinear, as the products of convolutions are: what its gradient needs is linear and matmul.
 struct LinearWeightGrad : Kernel<LinearWeightGradArgs> {
@@ -200,6 +209,7 @@ ARGAND_OP(LinearWeightGrad)
 
 struct Tensordot : Composite<TensordotArgs> {
   static constexpr auto schema = "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "Sums the products over dims_self of self and dims_other of other; the other dimensions are kept, self's first.";
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
@@ -233,6 +243,9 @@ struct Tensordot : Composite<TensordotArgs> {
     };
     const int64_t rows = keep(self, da, order_a), columns = keep(other, db, order_b);
     for (const int64_t d : da) order_a.push_back(d);
+    // As two vectors, which autocast leaves alone on the CPU.
+    if (out.empty() && self.dtype() == other.dtype())
+      return self.permute(order_a).reshape({contracted}).dot(other.permute(order_b).reshape({contracted}));
     return self.permute(order_a)
         .reshape({rows, contracted})
         .mm(other.permute(order_b).reshape({contracted, columns}))
@@ -249,6 +262,7 @@ ARGAND_OP(Tensordot)
 
 struct Inner : Composite<InnerArgs> {
   static constexpr auto schema = "inner(Tensor self, Tensor other) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "Sums the products over the last dimension of both.";
   static Tensor compose(const Args& a) {
     if (a.self.dim() == 0 || a.other.dim() == 0) return a.self * a.other;

@@ -2,6 +2,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/args.h"
 #include "argand/ops/matmul/product.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/write_into.h"
 
 namespace argand::ops {
@@ -46,6 +47,7 @@ Tensor scaled_back(const Tensor& g, const Scalar& by) {
 
 struct Mm : Kernel<MmArgs> {
   static constexpr auto schema = "mm(Tensor self, Tensor mat2) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The product of two matrices: [n, m] x [m, p] -> [n, p].";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kOut;
@@ -68,6 +70,7 @@ ARGAND_OP(Mm)
 
 struct Bmm : Kernel<BmmArgs> {
   static constexpr auto schema = "bmm(Tensor self, Tensor mat2) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "Products of batches of matrices: [b, n, m] x [b, m, p] -> [b, n, p].";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kOut;
@@ -88,6 +91,7 @@ ARGAND_OP(Bmm)
 struct Addmm : Kernel<AddmmArgs> {
   static constexpr auto schema =
       "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "beta * self + alpha * mat1 @ mat2; self is broadcast. With beta 0, self is not read.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
@@ -119,6 +123,7 @@ ARGAND_OP(Addmm)
 struct Baddbmm : Kernel<BaddbmmArgs> {
   static constexpr auto schema =
       "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "beta * self + alpha * batch1 @ batch2 for batches of matrices; self is broadcast.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
@@ -152,6 +157,7 @@ ARGAND_OP(Baddbmm)
 
 struct Mv : Composite<MvArgs> {
   static constexpr auto schema = "mv(Tensor self, Tensor vec) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "Matrix times vector: [n, m] x [m] -> [n].";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
@@ -165,10 +171,12 @@ struct Mv : Composite<MvArgs> {
   }
 };
 ARGAND_OP(Mv)
+ARGAND_NODE(Mv)
 
 struct Addmv : Composite<AddmvArgs> {
   static constexpr auto schema =
       "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "beta * self + alpha * mat @ vec.";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
@@ -183,6 +191,7 @@ struct Addmv : Composite<AddmvArgs> {
   }
 };
 ARGAND_OP(Addmv)
+ARGAND_NODE(Addmv)
 
 struct AddmvInplace : Composite<AddmvInplaceArgs> {
   static constexpr auto schema =
@@ -201,6 +210,7 @@ ARGAND_OP(AddmvInplace)
 
 struct Dot : Composite<DotArgs> {
   static constexpr auto schema = "dot(Tensor self, Tensor tensor) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The sum of the products of two vectors of one length.";
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
@@ -220,15 +230,18 @@ struct Dot : Composite<DotArgs> {
   }
 };
 ARGAND_OP(Dot)
+ARGAND_NODE(Dot)
 
 struct Vdot : Composite<VdotArgs> {
   static constexpr auto schema = "vdot(Tensor self, Tensor other) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The dot product with the first vector conjugated.";
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) { return a.self.conj().dot(a.other); }
   static void samples(S& s) { s.add({s->real({5}), s->real({5})}); }
 };
 ARGAND_OP(Vdot)
+ARGAND_NODE(Vdot)
 
 struct Outer : Composite<OuterArgs> {
   static constexpr auto schema = "outer(Tensor self, Tensor vec2) -> Tensor";
@@ -288,6 +301,7 @@ struct Addr : Composite<AddrArgs> {
   }
 };
 ARGAND_OP(Addr)
+ARGAND_NODE(Addr)
 
 struct AddrInplace : Composite<AddrInplaceArgs> {
   static constexpr auto schema =

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -262,5 +263,6 @@ struct Glu : Composite<GluArgs> {
   }
 };
 ARGAND_OP(Glu)
+ARGAND_NODE(Glu)
 
 }  // namespace argand::ops

@@ -1,5 +1,7 @@
 // Addition, subtraction, multiplication, division, negation.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/pointwise/args.h"
 #include "argand/ops/wide_number.h"
 
@@ -14,6 +16,7 @@ void check_alpha(const char* op, const Tensor& self, const Tensor& other, const 
                ": Boolean alpha only supported for Boolean results.");
   ARGAND_CHECK(ValueError, !alpha.isComplex() || self.is_complex() || other.is_complex(), op,
                ": For non-complex input tensors, argument alpha must not be a complex number.");
+  check_fits(op, alpha, promote_types(self.dtype(), other.dtype()));
 }
 
 void check_difference(const char* op, const Tensor& self, const Tensor& other) {
@@ -52,6 +55,7 @@ struct Add : Pointwise<AddArgs> {
   }
 };
 ARGAND_OP(Add)
+ARGAND_NODE(Add, [](const AddArgs& a) { return is_number(a.other) ? "AddBackward1" : nullptr; })
 
 struct Sub : Pointwise<SubArgs> {
   static constexpr auto schema = "sub(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor";
@@ -77,6 +81,9 @@ struct Sub : Pointwise<SubArgs> {
   }
 };
 ARGAND_OP(Sub)
+ARGAND_NODE(Sub, [](const SubArgs& a) {
+  return is_number(a.self) ? "RsubBackward1" : is_number(a.other) ? "SubBackward1" : nullptr;
+})
 
 struct Rsub : Pointwise<RsubArgs> {
   static constexpr auto schema = "rsub(Tensor self, Tensor|Scalar other, Scalar alpha=1) -> Tensor";
@@ -100,6 +107,7 @@ struct Rsub : Pointwise<RsubArgs> {
   }
 };
 ARGAND_OP(Rsub)
+ARGAND_NODE(Rsub, [](const RsubArgs& a) { return is_number(a.other) ? "RsubBackward1" : nullptr; })
 
 struct Mul : Pointwise<MulArgs> {
   static constexpr auto schema = "mul(Tensor self, Tensor|Scalar other) -> Tensor";
@@ -115,6 +123,7 @@ struct Mul : Pointwise<MulArgs> {
   }
 };
 ARGAND_OP(Mul)
+ARGAND_NODE(Mul, [](const MulArgs& a) { return is_number(a.other) ? "MulBackward1" : nullptr; })
 
 struct Div : Pointwise<DivArgs> {
   static constexpr auto schema = "div(Tensor self, Tensor|Scalar other) -> Tensor";
@@ -136,6 +145,7 @@ struct Div : Pointwise<DivArgs> {
   }
 };
 ARGAND_OP(Div)
+ARGAND_NODE(Div, [](const DivArgs& a) { return is_number(a.self) ? "MulBackward0" : nullptr; })
 
 struct Addcmul : Pointwise<AddcmulArgs> {
   static constexpr auto schema = "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor";
@@ -182,6 +192,7 @@ ARGAND_OP(Addcdiv)
 
 struct Neg : Pointwise<NegArgs> {
   static constexpr auto schema = "neg(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr const char* overloads[] = {"negative(Tensor self) -> Tensor"};
   static constexpr auto doc = "-self. Not defined for bool.";
   static constexpr auto compute = kRealBody | kComplexTypes;

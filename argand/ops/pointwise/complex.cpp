@@ -1,5 +1,6 @@
 // Parts of complex numbers.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -12,9 +13,11 @@ struct Conj : Composite<ConjArgs> {
   static void samples(S& s) { s.add({s->real({2, 3})}); }
 };
 ARGAND_OP(Conj)
+ARGAND_NODE(Conj)
 
 struct ConjPhysical : Pointwise<ConjPhysicalArgs> {
   static constexpr auto schema = "conj_physical(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The complex conjugate, always as a new tensor.";
   ARGAND_BODY((x), conjugate(x))
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g.conj(); }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 #include "argand/ops/wide_number.h"
 
@@ -70,6 +71,7 @@ struct DivMode : Pointwise<DivModeArgs> {
   }
 };
 ARGAND_OP(DivMode)
+ARGAND_NODE(DivMode, "DivBackward2")
 
 struct FloorDivide : Pointwise<FloorDivideArgs> {
   static constexpr auto schema = "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor";
@@ -103,6 +105,7 @@ struct Remainder : Pointwise<RemainderArgs> {
   }
 };
 ARGAND_OP(Remainder)
+ARGAND_NODE(Remainder, [](const RemainderArgs& a) { return is_number(a.other) ? nullptr : "RemainderBackward1"; })
 
 struct Fmod : Pointwise<FmodArgs> {
   static constexpr auto schema = "fmod(Tensor self, Tensor|Scalar other) -> Tensor";
@@ -122,5 +125,6 @@ struct Fmod : Pointwise<FmodArgs> {
   }
 };
 ARGAND_OP(Fmod)
+ARGAND_NODE(Fmod, [](const FmodArgs& a) { return is_number(a.other) ? nullptr : "FmodBackward1"; })
 
 }  // namespace argand::ops

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -127,6 +128,7 @@ struct Celu : Composite<CeluArgs> {
   }
 };
 ARGAND_OP(Celu)
+ARGAND_NODE(Celu)
 
 struct CeluInplace : Composite<CeluInplaceArgs> {
   static constexpr auto schema = "celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)";

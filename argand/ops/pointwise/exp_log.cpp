@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -115,6 +116,9 @@ struct Xlogy : Pointwise<XlogyArgs> {
   }
 };
 ARGAND_OP(Xlogy)
+ARGAND_NODE(Xlogy, [](const XlogyArgs& a) {
+  return is_number(a.self) ? "XlogyBackward1" : is_number(a.other) ? "XlogyBackward2" : nullptr;
+})
 
 struct Logaddexp : Pointwise<LogaddexpArgs> {
   static constexpr auto schema = "logaddexp(Tensor self, Tensor other) -> Tensor";

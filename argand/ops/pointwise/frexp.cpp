@@ -8,6 +8,7 @@ namespace argand::ops {
 
 struct Frexp : Kernel<FrexpArgs> {
   static constexpr auto schema = "frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "self = mantissa * 2^exponent, the mantissa in [1/2, 1), the exponent int32; zeros, infinities and NaN are their "
       "own mantissas.";

@@ -1,5 +1,6 @@
 // The larger and the smaller of two operands, and limits.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -86,14 +87,9 @@ ARGAND_OP(Fmin)
 // As in PyTorch 2.15 (earlier versions gave all of it to an element at a limit): elements at a limit that is a number
 // have no gradient; a limit that is a tensor takes half of it, as in maximum.
 
-namespace {
-
-bool is_number(const Tensor& t) { return t.defined() && t.impl().wrapped_number; }
-
-}  // namespace
-
 struct Clamp : Pointwise<ClampArgs> {
   static constexpr auto schema = "clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr const char* overloads[] = {"clamp(Tensor self, Scalar? min, Scalar? max=None) -> Tensor",
                                               "clip(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
                                               "clip(Tensor self, Scalar? min, Scalar? max=None) -> Tensor"};
@@ -152,6 +148,7 @@ struct Clamp : Pointwise<ClampArgs> {
   }
 };
 ARGAND_OP(Clamp)
+ARGAND_NODE(Clamp, [](const ClampArgs& a) { return is_number(a.min) || is_number(a.max) ? "ClampBackward1" : nullptr; })
 
 struct ClampBackward : Pointwise<ClampBackwardArgs> {
   static constexpr auto schema = "_clamp_backward(Tensor grad_output, Tensor self, Tensor? min, Tensor? max) -> Tensor";
@@ -189,6 +186,7 @@ ARGAND_OP(ClampBackward)
 
 struct ClampMin : Pointwise<ClampMinArgs> {
   static constexpr auto schema = "clamp_min(Tensor self, Tensor|Scalar min) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "self, or min where that is larger; NaN if either is. Gradients as in clamp.";
   static constexpr auto compute = kRealBoolBody;
   ARGAND_BODY((x, low), max(x, low))
@@ -202,9 +200,11 @@ struct ClampMin : Pointwise<ClampMinArgs> {
   }
 };
 ARGAND_OP(ClampMin)
+ARGAND_NODE(ClampMin, [](const ClampMinArgs& a) { return is_number(a.min) ? nullptr : "ClampMinBackward1"; })
 
 struct ClampMax : Pointwise<ClampMaxArgs> {
   static constexpr auto schema = "clamp_max(Tensor self, Tensor|Scalar max) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "self, or max where that is smaller; NaN if either is. Gradients as in clamp.";
   static constexpr auto compute = kRealBoolBody;
   ARGAND_BODY((x, high), min(x, high))
@@ -218,5 +218,6 @@ struct ClampMax : Pointwise<ClampMaxArgs> {
   }
 };
 ARGAND_OP(ClampMax)
+ARGAND_NODE(ClampMax, [](const ClampMaxArgs& a) { return is_number(a.max) ? nullptr : "ClampMaxBackward1"; })
 
 }  // namespace argand::ops

@@ -1,5 +1,6 @@
 // Powers and roots.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 #include "argand/ops/wide_number.h"
 #include "argand/ops/write_into.h"
@@ -94,6 +95,9 @@ struct Pow : Pointwise<PowArgs> {
   }
 };
 ARGAND_OP(Pow)
+ARGAND_NODE(Pow, [](const PowArgs& a) {
+  return is_number(a.exponent) ? nullptr : is_number(a.self) ? "PowBackward2" : "PowBackward1";
+})
 
 struct FloatPower : Composite<FloatPowerArgs> {
   static constexpr auto schema = "float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor";
@@ -151,6 +155,7 @@ struct Ldexp : Composite<LdexpArgs> {
   }
 };
 ARGAND_OP(Ldexp)
+ARGAND_NODE(Ldexp)
 
 struct LdexpInplace : Composite<LdexpInplaceArgs> {
   static constexpr auto schema = "ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)";

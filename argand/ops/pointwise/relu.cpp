@@ -1,5 +1,6 @@
 // Piecewise linear activations and their backward ops.
 #include "argand/ops/define.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -27,6 +28,10 @@ struct Threshold : Pointwise<ThresholdArgs> {
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x, threshold, value), x <= threshold ? value : x)
+  static void check(const Args& a) {
+    check_fits("threshold", a.threshold, a.self.dtype());
+    check_fits("threshold", a.value, a.self.dtype());
+  }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return threshold_backward(g, c.self, c.threshold); }
   static void samples(S& s) { s.add({s->away_from(0.5, {2, 3}), 0.5, 3}); }
 };

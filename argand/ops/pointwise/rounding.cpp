@@ -2,12 +2,14 @@
 #include <cmath>
 
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
 
 struct Floor : Pointwise<FloorArgs> {
   static constexpr auto schema = "floor(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The largest integer <= self.";
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x), floor(x))
@@ -22,6 +24,7 @@ ARGAND_OP(Floor)
 
 struct Ceil : Pointwise<CeilArgs> {
   static constexpr auto schema = "ceil(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The smallest integer >= self.";
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x), ceil(x))
@@ -35,6 +38,7 @@ ARGAND_OP(Ceil)
 
 struct Trunc : Pointwise<TruncArgs> {
   static constexpr auto schema = "trunc(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr const char* overloads[] = {"fix(Tensor self) -> Tensor"};
   static constexpr auto doc = "self without its fraction.";
   static constexpr auto compute = kRealBody;
@@ -49,6 +53,7 @@ ARGAND_OP(Trunc)
 
 struct Round : Pointwise<RoundArgs> {
   static constexpr auto schema = "round(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The nearest integer, halves to the even one.";
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x), round(x))
@@ -63,6 +68,7 @@ ARGAND_OP(Round)
 
 struct RoundDecimals : Pointwise<RoundDecimalsArgs> {
   static constexpr auto schema = "round.decimals(Tensor self, *, int decimals) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr const char* overloads[] = {"special_round(Tensor self, *, int decimals=0) -> Tensor"};
   static constexpr auto doc = "Rounded to `decimals` places after the point (before it, where negative).";
   static constexpr int num_scalars = 1;
@@ -92,9 +98,11 @@ struct RoundDecimals : Pointwise<RoundDecimalsArgs> {
   }
 };
 ARGAND_OP(RoundDecimals)
+ARGAND_NODE(RoundDecimals, "RoundBackward1")
 
 struct Frac : Pointwise<FracArgs> {
   static constexpr auto schema = "frac(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The fraction of self, with its sign.";
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((x), x - trunc(x))

@@ -1,6 +1,8 @@
 // Choosing between operands: where, masked_fill, lerp.
 #include "argand/base/log.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/pointwise/args.h"
 #include "argand/ops/wide_number.h"
 
@@ -8,6 +10,7 @@ namespace argand::ops {
 
 struct Where : Pointwise<WhereArgs> {
   static constexpr auto schema = "where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "self where condition (a bool tensor) holds, other elsewhere; all three broadcast.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto promote = Promote::kSkipFirst;
@@ -50,6 +53,7 @@ struct MaskedFill : Pointwise<MaskedFillArgs> {
                  a.value.dim(), " dimension(s).");
     ARGAND_CHECK(DtypeError, can_cast(a.value.dtype(), a.self.dtype()) || !a.value.is_complex(),
                  "masked_fill: value of type ", a.value.dtype(), " cannot be converted to ", a.self.dtype());
+    check_fits("masked_fill", a.value, a.self.dtype());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.masked_fill(c.mask, 0); }
   static Tensor grad_value(const Ctx& c, const Tensor& g) { return where(c.mask, g, 0); }
@@ -63,6 +67,7 @@ struct MaskedFill : Pointwise<MaskedFillArgs> {
   }
 };
 ARGAND_OP(MaskedFill)
+ARGAND_NODE(MaskedFill, [](const MaskedFillArgs& a) { return is_number(a.value) ? nullptr : "MaskedFillBackward1"; })
 
 struct Lerp : Pointwise<LerpArgs> {
   static constexpr auto schema = "lerp(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor";
@@ -88,5 +93,6 @@ struct Lerp : Pointwise<LerpArgs> {
   }
 };
 ARGAND_OP(Lerp)
+ARGAND_NODE(Lerp, [](const LerpArgs& a) { return is_number(a.weight) ? nullptr : "LerpBackward1"; })
 
 }  // namespace argand::ops

@@ -3,6 +3,7 @@
 
 #include "argand/exec/pointwise.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -24,6 +25,7 @@ ARGAND_OP(Abs)
 
 struct Sign : Pointwise<SignArgs> {
   static constexpr auto schema = "sign(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "-1, 0 or 1; 0 for NaN. Not defined for complex numbers.";
   static constexpr auto compute = kRealBoolBody;
   ARGAND_BODY((x), sign(x))
@@ -37,6 +39,7 @@ ARGAND_OP(Sign)
 
 struct Sgn : Pointwise<SgnArgs> {
   static constexpr auto schema = "sgn(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "sign; for complex numbers self / |self|, 0 at 0.";
   ARGAND_BODY((x), sign(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -80,6 +83,7 @@ struct Copysign : Pointwise<CopysignArgs> {
   }
 };
 ARGAND_OP(Copysign)
+ARGAND_NODE(Copysign, [](const CopysignArgs& a) { return is_number(a.other) ? "CopysignBackward1" : nullptr; })
 
 struct Heaviside : Pointwise<HeavisideArgs> {
   static constexpr auto schema = "heaviside(Tensor self, Tensor values) -> Tensor";

@@ -7,6 +7,7 @@
 
 #include "argand/kernels/math/incomplete.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pointwise/args.h"
 #include "argand/ops/write_into.h"
 
@@ -269,6 +270,7 @@ struct Mvlgamma : Composite<MvlgammaArgs> {
   }
 };
 ARGAND_OP(Mvlgamma)
+ARGAND_NODE(Mvlgamma)
 
 struct MvlgammaInplace : Composite<MvlgammaInplaceArgs> {
   static constexpr auto schema = "mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)";
@@ -284,6 +286,7 @@ ARGAND_OP(MvlgammaInplace)
 struct NanToNum : Pointwise<NanToNumArgs> {
   static constexpr auto schema =
       "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "NaN replaced by nan (0), infinities by posinf and neginf (the largest and smallest number of the dtype).";
   struct Real : Pointwise<NanToNumArgs> {

@@ -1,6 +1,7 @@
 // Average pooling, fixed and adaptive windows.
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pool/args.h"
 #include "argand/ops/pool/pool_shape.h"
 
@@ -58,6 +59,9 @@ struct AvgPoolNd : Kernel<AvgPoolNdArgs> {
   }
 };
 ARGAND_OP(AvgPoolNd)
+ARGAND_NODE(AvgPoolNd, [](const AvgPoolNdArgs& a) {
+  return a.kernel_size.size() == 3 ? "AvgPool3DBackward0" : "AvgPool2DBackward0";
+})
 
 struct AvgPoolNdBackward : Kernel<AvgPoolNdBackwardArgs> {
   static constexpr auto schema =
@@ -126,6 +130,9 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
   }
 };
 ARGAND_OP(AdaptiveAvgPoolNd)
+ARGAND_NODE(AdaptiveAvgPoolNd, [](const AdaptiveAvgPoolNdArgs& a) {
+  return a.output_size.size() == 3 ? "AdaptiveAvgPool3DBackward0" : "AdaptiveAvgPool2DBackward0";
+})
 
 struct AdaptiveAvgPoolNdBackward : Kernel<AdaptiveAvgPoolNdBackwardArgs> {
   static constexpr auto schema =

@@ -1,5 +1,6 @@
 // Fractional max pooling ("Fractional Max-Pooling", Graham 2014): windows at pseudo-random places, chosen per plane.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pool/args.h"
 
 namespace argand::ops {
@@ -94,6 +95,7 @@ struct FractionalMaxPool2d : Composite<FractionalMaxPool2dArgs> {
   }
 };
 ARGAND_OP(FractionalMaxPool2d)
+ARGAND_NODE(FractionalMaxPool2d)
 
 struct FractionalMaxPool3d : Composite<FractionalMaxPool3dArgs> {
   static constexpr auto schema =
@@ -110,5 +112,6 @@ struct FractionalMaxPool3d : Composite<FractionalMaxPool3dArgs> {
   }
 };
 ARGAND_OP(FractionalMaxPool3d)
+ARGAND_NODE(FractionalMaxPool3d)
 
 }  // namespace argand::ops

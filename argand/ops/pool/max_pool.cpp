@@ -4,6 +4,7 @@
 
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pool/args.h"
 #include "argand/ops/pool/pool_shape.h"
 
@@ -73,6 +74,9 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
   }
 };
 ARGAND_OP(MaxPoolNd)
+ARGAND_NODE(MaxPoolNd, [](const MaxPoolNdArgs& a) {
+  return a.kernel_size.size() == 3 ? "MaxPool3DWithIndicesBackward0" : "MaxPool2DWithIndicesBackward0";
+})
 
 struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
   static constexpr auto schema =
@@ -156,6 +160,9 @@ struct AdaptiveMaxPoolNd : Kernel<AdaptiveMaxPoolNdArgs> {
   }
 };
 ARGAND_OP(AdaptiveMaxPoolNd)
+ARGAND_NODE(AdaptiveMaxPoolNd, [](const AdaptiveMaxPoolNdArgs& a) {
+  return a.output_size.size() == 3 ? "AdaptiveMaxPool3DBackward0" : "AdaptiveMaxPool2DBackward0";
+})
 
 // ---- the names users call
 

@@ -2,6 +2,7 @@
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/pool/args.h"
 
 namespace argand::ops {
@@ -51,6 +52,7 @@ struct MaxUnpool2d : Composite<MaxUnpool2dArgs> {
   }
 };
 ARGAND_OP(MaxUnpool2d)
+ARGAND_NODE(MaxUnpool2d)
 
 struct MaxUnpool3d : Composite<MaxUnpool3dArgs> {
   static constexpr auto schema =
@@ -67,5 +69,6 @@ struct MaxUnpool3d : Composite<MaxUnpool3dArgs> {
   }
 };
 ARGAND_OP(MaxUnpool3d)
+ARGAND_NODE(MaxUnpool3d)
 
 }  // namespace argand::ops

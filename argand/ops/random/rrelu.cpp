@@ -1,5 +1,6 @@
 // rrelu: a leaky relu whose slopes are drawn.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/random/args.h"
 
 namespace argand::ops {
@@ -45,5 +46,6 @@ struct Rrelu : Composite<RreluArgs> {
   }
 };
 ARGAND_OP(Rrelu)
+ARGAND_NODE(Rrelu, "RreluWithNoiseBackward0")
 
 }  // namespace argand::ops

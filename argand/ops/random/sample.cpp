@@ -1,6 +1,7 @@
 // Samples whose parameters are tensors: bernoulli, normal, multinomial.
 #include "argand/kernels/cpu/random.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/random/args.h"
 #include "argand/ops/random/draw.h"
 
@@ -51,6 +52,7 @@ struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
   static void samples(S& s) { s.fails({s->real({2}), -1}, "normal expects std >= 0.0, but found std -1"); }
 };
 ARGAND_OP(NormalTensorFloat)
+ARGAND_NODE(NormalTensorFloat, "NormalBackward1")
 
 namespace {
 
@@ -77,6 +79,7 @@ struct NormalFloatTensor : Composite<NormalFloatTensorArgs> {
   }
 };
 ARGAND_OP(NormalFloatTensor)
+ARGAND_NODE(NormalFloatTensor, "NormalBackward2")
 
 struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
   static constexpr auto schema =
@@ -95,6 +98,7 @@ struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
   }
 };
 ARGAND_OP(NormalTensorTensor)
+ARGAND_NODE(NormalTensorTensor, "NormalBackward3")
 
 struct NormalFloatFloat : Composite<NormalFloatFloatArgs> {
   static constexpr auto schema =
@@ -112,6 +116,7 @@ ARGAND_OP(NormalFloatFloat)
 struct Multinomial : Kernel<MultinomialArgs> {
   static constexpr auto schema =
       "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "num_samples category numbers (int64) for each row of weights, a vector or a matrix; without replacement, each "
       "category "

@@ -1,5 +1,6 @@
 // Distances and angles between vectors.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/args.h"
 
 namespace argand::ops {
@@ -17,6 +18,7 @@ struct Dist : Composite<DistArgs> {
   }
 };
 ARGAND_OP(Dist)
+ARGAND_NODE(Dist)
 
 namespace {
 
@@ -40,6 +42,7 @@ struct PairwiseDistance : Composite<PairwiseDistanceArgs> {
   }
 };
 ARGAND_OP(PairwiseDistance)
+ARGAND_NODE(PairwiseDistance, "NormBackward1")
 
 namespace {
 
@@ -109,6 +112,7 @@ struct Cdist : Composite<CdistArgs> {
   }
 };
 ARGAND_OP(Cdist)
+ARGAND_NODE(Cdist)
 
 struct Pdist : Composite<PdistArgs> {
   static constexpr auto schema = "pdist(Tensor self, float p=2) -> Tensor";
@@ -136,5 +140,6 @@ struct Pdist : Composite<PdistArgs> {
   }
 };
 ARGAND_OP(Pdist)
+ARGAND_NODE(Pdist)
 
 }  // namespace argand::ops

@@ -1,5 +1,6 @@
 // The largest and the smallest value without a place: max, min, amax, amin, aminmax.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/args.h"
 #include "argand/ops/reduce/reduction.h"
 
@@ -41,6 +42,7 @@ struct Max : Kernel<MaxArgs> {
   }
 };
 ARGAND_OP(Max)
+ARGAND_NODE(Max, "MaxBackward1")
 
 struct Min : Kernel<MinArgs> {
   static constexpr auto schema = "min(Tensor self) -> Tensor";
@@ -59,6 +61,7 @@ struct Min : Kernel<MinArgs> {
   }
 };
 ARGAND_OP(Min)
+ARGAND_NODE(Min, "MinBackward1")
 
 struct Amax : Kernel<AmaxArgs> {
   static constexpr auto schema = "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor";

@@ -1,6 +1,7 @@
 // Differences and sums of neighbours: diff, trapezoid, cumulative_trapezoid; trace and renorm.
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/args.h"
 
 namespace argand::ops {
@@ -144,7 +145,7 @@ struct Diff : Composite<DiffArgs> {
     }
     if (a.n == 0) return a.self.clone();
     Tensor t = parts.size() > 1 ? cat(parts, dim) : a.self;
-    for (int64_t i = 0; i < a.n; ++i) {
+    for (int64_t i = 0; i < a.n && (i == 0 || t.sizes()[dim] > 0); ++i) {
       const Tensor after = t.slice(dim, 1), before = t.slice(dim, 0, std::max<int64_t>(t.sizes()[dim] - 1, 0));
       t = t.dtype() == kBool ? after.logical_xor(before) : after - before;
     }
@@ -179,6 +180,7 @@ struct Trace : Composite<TraceArgs> {
   }
 };
 ARGAND_OP(Trace)
+ARGAND_NODE(Trace)
 
 namespace {
 
@@ -201,6 +203,7 @@ Tensor renormed(const Tensor& self, const Scalar& p, int64_t given, const Scalar
 
 struct Renorm : Composite<RenormArgs> {
   static constexpr auto schema = "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The slices along dim, those with a greater p-norm than maxnorm scaled down to it.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kOut;
@@ -215,6 +218,7 @@ struct Renorm : Composite<RenormArgs> {
   }
 };
 ARGAND_OP(Renorm)
+ARGAND_NODE(Renorm)
 
 struct RenormInplace : Composite<RenormInplaceArgs> {
   static constexpr auto schema = "renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)";

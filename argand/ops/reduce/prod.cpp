@@ -1,5 +1,6 @@
 // Products.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/args.h"
 #include "argand/ops/reduce/reduction.h"
 
@@ -79,5 +80,6 @@ struct ProdDim : Kernel<ProdDimArgs> {
   }
 };
 ARGAND_OP(ProdDim)
+ARGAND_NODE(ProdDim, "ProdBackward1")
 
 }  // namespace argand::ops

@@ -1,5 +1,6 @@
 // Sums and means.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/args.h"
 #include "argand/ops/reduce/reduction.h"
 
@@ -46,6 +47,7 @@ struct Sum : Kernel<SumArgs> {
   }
 };
 ARGAND_OP(Sum)
+ARGAND_NODE(Sum, [](const SumArgs& a) { return a.dim ? "SumBackward1" : nullptr; })
 
 struct SumToSize : Composite<SumToSizeArgs> {
   static constexpr auto schema = "sum_to_size(Tensor self, int[] size) -> Tensor";
@@ -115,5 +117,6 @@ struct Mean : Kernel<MeanArgs> {
   }
 };
 ARGAND_OP(Mean)
+ARGAND_NODE(Mean, [](const MeanArgs& a) { return a.dim ? "MeanBackward1" : nullptr; })
 
 }  // namespace argand::ops

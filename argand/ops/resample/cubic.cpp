@@ -1,5 +1,6 @@
 // Upsampling of images by cubic convolution, and the windows that shrink without aliasing.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/resample/args.h"
 #include "argand/ops/resample/upsample.h"
 
@@ -23,6 +24,7 @@ struct UpsampleBicubic2d : Composite<UpsampleBicubic2dArgs> {
   }
 };
 ARGAND_OP(UpsampleBicubic2d)
+ARGAND_NODE(UpsampleBicubic2d)
 
 struct UpsampleBicubic2dVec : Composite<UpsampleBicubic2dVecArgs> {
   static constexpr auto schema =
@@ -39,6 +41,7 @@ struct UpsampleBicubic2dVec : Composite<UpsampleBicubic2dVecArgs> {
   }
 };
 ARGAND_OP(UpsampleBicubic2dVec)
+ARGAND_NODE(UpsampleBicubic2dVec)
 
 struct UpsampleBilinear2dAa : Composite<UpsampleBilinear2dAaArgs> {
   static constexpr auto schema =
@@ -60,6 +63,7 @@ struct UpsampleBilinear2dAa : Composite<UpsampleBilinear2dAaArgs> {
   }
 };
 ARGAND_OP(UpsampleBilinear2dAa)
+ARGAND_NODE(UpsampleBilinear2dAa)
 
 struct UpsampleBilinear2dAaVec : Composite<UpsampleBilinear2dAaVecArgs> {
   static constexpr auto schema =
@@ -77,6 +81,7 @@ struct UpsampleBilinear2dAaVec : Composite<UpsampleBilinear2dAaVecArgs> {
   }
 };
 ARGAND_OP(UpsampleBilinear2dAaVec)
+ARGAND_NODE(UpsampleBilinear2dAaVec)
 
 struct UpsampleBicubic2dAa : Composite<UpsampleBicubic2dAaArgs> {
   static constexpr auto schema =
@@ -97,6 +102,7 @@ struct UpsampleBicubic2dAa : Composite<UpsampleBicubic2dAaArgs> {
   }
 };
 ARGAND_OP(UpsampleBicubic2dAa)
+ARGAND_NODE(UpsampleBicubic2dAa)
 
 struct UpsampleBicubic2dAaVec : Composite<UpsampleBicubic2dAaVecArgs> {
   static constexpr auto schema =
@@ -114,5 +120,6 @@ struct UpsampleBicubic2dAaVec : Composite<UpsampleBicubic2dAaVecArgs> {
   }
 };
 ARGAND_OP(UpsampleBicubic2dAaVec)
+ARGAND_NODE(UpsampleBicubic2dAaVec)
 
 }  // namespace argand::ops

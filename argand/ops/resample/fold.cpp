@@ -1,5 +1,6 @@
 // im2col and col2im: the windows of an image as columns of a matrix, and back by adding them up.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/numbers_on.h"
 #include "argand/ops/resample/args.h"
 
@@ -80,6 +81,7 @@ struct Im2col : Composite<Im2colArgs> {
   }
 };
 ARGAND_OP(Im2col)
+ARGAND_NODE(Im2col)
 
 struct Col2im : Composite<Col2imArgs> {
   static constexpr auto schema =
@@ -125,5 +127,6 @@ struct Col2im : Composite<Col2imArgs> {
   }
 };
 ARGAND_OP(Col2im)
+ARGAND_NODE(Col2im)
 
 }  // namespace argand::ops

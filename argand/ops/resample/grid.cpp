@@ -1,5 +1,6 @@
 // Spatial transformers: affine_grid_generator, and grid_sampler, which looks an image up at any positions.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/resample/args.h"
 
 namespace argand::ops {
@@ -195,6 +196,7 @@ struct GridSampler2d : Composite<GridSampler2dArgs> {
   }
 };
 ARGAND_OP(GridSampler2d)
+ARGAND_NODE(GridSampler2d)
 
 struct GridSampler3d : Composite<GridSampler3dArgs> {
   static constexpr auto schema =
@@ -215,6 +217,7 @@ struct GridSampler3d : Composite<GridSampler3dArgs> {
   }
 };
 ARGAND_OP(GridSampler3d)
+ARGAND_NODE(GridSampler3d)
 
 struct GridSampler : Composite<GridSamplerArgs> {
   static constexpr auto schema =

@@ -1,5 +1,6 @@
 // Upsampling by linear interpolation of one to three dimensions.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/resample/args.h"
 #include "argand/ops/resample/upsample.h"
 
@@ -22,6 +23,7 @@ struct UpsampleLinear1d : Composite<UpsampleLinear1dArgs> {
   }
 };
 ARGAND_OP(UpsampleLinear1d)
+ARGAND_NODE(UpsampleLinear1d)
 
 struct UpsampleLinear1dVec : Composite<UpsampleLinear1dVecArgs> {
   static constexpr auto schema =
@@ -35,6 +37,7 @@ struct UpsampleLinear1dVec : Composite<UpsampleLinear1dVecArgs> {
   static void samples(S& s) { s.add({s->real({2, 3, 5}), {}, false, std::vector<double>{1.5}}); }
 };
 ARGAND_OP(UpsampleLinear1dVec)
+ARGAND_NODE(UpsampleLinear1dVec)
 
 struct UpsampleBilinear2d : Composite<UpsampleBilinear2dArgs> {
   static constexpr auto schema =
@@ -60,6 +63,7 @@ struct UpsampleBilinear2d : Composite<UpsampleBilinear2dArgs> {
   }
 };
 ARGAND_OP(UpsampleBilinear2d)
+ARGAND_NODE(UpsampleBilinear2d)
 
 struct UpsampleBilinear2dVec : Composite<UpsampleBilinear2dVecArgs> {
   static constexpr auto schema =
@@ -73,6 +77,7 @@ struct UpsampleBilinear2dVec : Composite<UpsampleBilinear2dVecArgs> {
   static void samples(S& s) { s.add({s->real({1, 2, 4, 3}), {}, false, std::vector<double>{1.5, 2.5}}); }
 };
 ARGAND_OP(UpsampleBilinear2dVec)
+ARGAND_NODE(UpsampleBilinear2dVec)
 
 struct UpsampleTrilinear3d : Composite<UpsampleTrilinear3dArgs> {
   static constexpr auto schema =
@@ -92,6 +97,7 @@ struct UpsampleTrilinear3d : Composite<UpsampleTrilinear3dArgs> {
   }
 };
 ARGAND_OP(UpsampleTrilinear3d)
+ARGAND_NODE(UpsampleTrilinear3d)
 
 struct UpsampleTrilinear3dVec : Composite<UpsampleTrilinear3dVecArgs> {
   static constexpr auto schema =
@@ -106,5 +112,6 @@ struct UpsampleTrilinear3dVec : Composite<UpsampleTrilinear3dVecArgs> {
   static void samples(S& s) { s.add({s->real({1, 2, 2, 3, 2}), {}, false, std::vector<double>{1.5, 2, 0.5}}); }
 };
 ARGAND_OP(UpsampleTrilinear3dVec)
+ARGAND_NODE(UpsampleTrilinear3dVec)
 
 }  // namespace argand::ops

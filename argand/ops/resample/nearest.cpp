@@ -1,5 +1,6 @@
 // Upsampling to the nearest element, of one to three dimensions.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/resample/args.h"
 #include "argand/ops/resample/upsample.h"
 
@@ -20,6 +21,7 @@ struct UpsampleNearest1d : Composite<UpsampleNearest1dArgs> {
   }
 };
 ARGAND_OP(UpsampleNearest1d)
+ARGAND_NODE(UpsampleNearest1d)
 
 struct UpsampleNearest1dVec : Composite<UpsampleNearest1dVecArgs> {
   static constexpr auto schema =
@@ -39,6 +41,7 @@ struct UpsampleNearest1dVec : Composite<UpsampleNearest1dVecArgs> {
   }
 };
 ARGAND_OP(UpsampleNearest1dVec)
+ARGAND_NODE(UpsampleNearest1dVec)
 
 struct UpsampleNearest2d : Composite<UpsampleNearest2dArgs> {
   static constexpr auto schema =
@@ -55,6 +58,7 @@ struct UpsampleNearest2d : Composite<UpsampleNearest2dArgs> {
   }
 };
 ARGAND_OP(UpsampleNearest2d)
+ARGAND_NODE(UpsampleNearest2d)
 
 struct UpsampleNearest2dVec : Composite<UpsampleNearest2dVecArgs> {
   static constexpr auto schema =
@@ -68,6 +72,7 @@ struct UpsampleNearest2dVec : Composite<UpsampleNearest2dVecArgs> {
   static void samples(S& s) { s.add({s->real({1, 2, 4, 3}), {}, std::vector<double>{1.5, 2.5}}); }
 };
 ARGAND_OP(UpsampleNearest2dVec)
+ARGAND_NODE(UpsampleNearest2dVec)
 
 struct UpsampleNearest3d : Composite<UpsampleNearest3dArgs> {
   static constexpr auto schema =
@@ -86,6 +91,7 @@ struct UpsampleNearest3d : Composite<UpsampleNearest3dArgs> {
   }
 };
 ARGAND_OP(UpsampleNearest3d)
+ARGAND_NODE(UpsampleNearest3d)
 
 struct UpsampleNearest3dVec : Composite<UpsampleNearest3dVecArgs> {
   static constexpr auto schema =
@@ -99,6 +105,7 @@ struct UpsampleNearest3dVec : Composite<UpsampleNearest3dVecArgs> {
   static void samples(S& s) { s.add({s->real({1, 2, 2, 3, 2}), {}, std::vector<double>{1.5, 2, 0.5}}); }
 };
 ARGAND_OP(UpsampleNearest3dVec)
+ARGAND_NODE(UpsampleNearest3dVec)
 
 struct UpsampleNearestExact1d : Composite<UpsampleNearestExact1dArgs> {
   static constexpr auto schema =
@@ -115,6 +122,7 @@ struct UpsampleNearestExact1d : Composite<UpsampleNearestExact1dArgs> {
   }
 };
 ARGAND_OP(UpsampleNearestExact1d)
+ARGAND_NODE(UpsampleNearestExact1d)
 
 struct UpsampleNearestExact1dVec : Composite<UpsampleNearestExact1dVecArgs> {
   static constexpr auto schema =
@@ -128,6 +136,7 @@ struct UpsampleNearestExact1dVec : Composite<UpsampleNearestExact1dVecArgs> {
   static void samples(S& s) { s.add({s->real({2, 3, 5}), {}, std::vector<double>{1.5}}); }
 };
 ARGAND_OP(UpsampleNearestExact1dVec)
+ARGAND_NODE(UpsampleNearestExact1dVec)
 
 struct UpsampleNearestExact2d : Composite<UpsampleNearestExact2dArgs> {
   static constexpr auto schema =
@@ -145,6 +154,7 @@ struct UpsampleNearestExact2d : Composite<UpsampleNearestExact2dArgs> {
   }
 };
 ARGAND_OP(UpsampleNearestExact2d)
+ARGAND_NODE(UpsampleNearestExact2d)
 
 struct UpsampleNearestExact2dVec : Composite<UpsampleNearestExact2dVecArgs> {
   static constexpr auto schema =
@@ -158,6 +168,7 @@ struct UpsampleNearestExact2dVec : Composite<UpsampleNearestExact2dVecArgs> {
   static void samples(S& s) { s.add({s->real({1, 2, 4, 3}), {}, std::vector<double>{1.5, 2.5}}); }
 };
 ARGAND_OP(UpsampleNearestExact2dVec)
+ARGAND_NODE(UpsampleNearestExact2dVec)
 
 struct UpsampleNearestExact3d : Composite<UpsampleNearestExact3dArgs> {
   static constexpr auto schema =
@@ -176,6 +187,7 @@ struct UpsampleNearestExact3d : Composite<UpsampleNearestExact3dArgs> {
   }
 };
 ARGAND_OP(UpsampleNearestExact3d)
+ARGAND_NODE(UpsampleNearestExact3d)
 
 struct UpsampleNearestExact3dVec : Composite<UpsampleNearestExact3dVecArgs> {
   static constexpr auto schema =
@@ -189,5 +201,6 @@ struct UpsampleNearestExact3dVec : Composite<UpsampleNearestExact3dVecArgs> {
   static void samples(S& s) { s.add({s->real({1, 2, 2, 3, 2}), {}, std::vector<double>{1.5, 2, 0.5}}); }
 };
 ARGAND_OP(UpsampleNearestExact3dVec)
+ARGAND_NODE(UpsampleNearestExact3dVec)
 
 }  // namespace argand::ops

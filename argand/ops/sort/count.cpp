@@ -97,6 +97,7 @@ ARGAND_OP(Bincount)
 
 struct Histc : Kernel<HistcArgs> {
   static constexpr auto schema = "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "How many elements lie in each of `bins` equal parts of [min, max], which is the range of self if min equals "
       "max; "

@@ -2,6 +2,7 @@
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/reduce/reduction.h"
 #include "argand/ops/sort/args.h"
 
@@ -138,6 +139,7 @@ struct MedianDim : Kernel<MedianDimArgs> {
   }
 };
 ARGAND_OP(MedianDim)
+ARGAND_NODE(MedianDim, "MedianBackward1")
 
 struct NanmedianDim : Kernel<NanmedianDimArgs> {
   static constexpr auto schema =
@@ -158,6 +160,7 @@ struct NanmedianDim : Kernel<NanmedianDimArgs> {
   }
 };
 ARGAND_OP(NanmedianDim)
+ARGAND_NODE(NanmedianDim, "NanmedianBackward1")
 
 struct Mode : Kernel<ModeArgs> {
   static constexpr auto schema = "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)";

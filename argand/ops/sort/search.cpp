@@ -37,6 +37,7 @@ struct Searchsorted : Kernel<SearchsortedArgs> {
   static constexpr auto schema =
       "searchsorted(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False, bool right=False, str? "
       "side=None, Tensor? sorter=None) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "For each element of self, before which position of the sorted sequence it belongs: before equal ones, or (with "
       "right, or side 'right') after them. The sequence is one, or the last dimension of a tensor whose other sizes "
@@ -107,6 +108,7 @@ ARGAND_OP(Searchsorted)
 struct Bucketize : Composite<BucketizeArgs> {
   static constexpr auto schema =
       "bucketize(Tensor|Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "For each element of self, in which of the intervals between the sorted boundaries it is; intervals include "
       "their upper end, or with right their lower one.";
@@ -130,6 +132,7 @@ struct Isin : Composite<IsinArgs> {
   static constexpr auto schema =
       "isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=False, bool invert=False) -> "
       "Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "Whether each of elements is (or, with invert, is not) one of test_elements, after both are promoted to one "
       "dtype. "

@@ -2,6 +2,7 @@
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/sort/args.h"
 
 namespace argand::ops {
@@ -66,6 +67,7 @@ struct Sort : Kernel<SortArgs> {
   }
 };
 ARGAND_OP(Sort)
+ARGAND_NODE(Sort, [](const SortArgs& a) { return a.stable ? "SortBackward1" : nullptr; })
 
 struct Argsort : Composite<ArgsortArgs> {
   // `bool?` where PyTorch has `bool`: argsort(x, 0) would be ambiguous in C++.

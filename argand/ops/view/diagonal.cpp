@@ -1,5 +1,6 @@
 // Diagonals and sliding windows as views: diagonal, unfold; and matrices from diagonals: diag_embed, diag, diagflat.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -110,9 +111,11 @@ struct DiagEmbed : Composite<DiagEmbedArgs> {
   }
 };
 ARGAND_OP(DiagEmbed)
+ARGAND_NODE(DiagEmbed)
 
 struct Diag : Composite<DiagArgs> {
   static constexpr auto schema = "diag(Tensor self, int diagonal=0) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The matrix with a vector on its diagonal, or a copy of the diagonal of a matrix.";
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1 || a.self.dim() == 2, "diag: Supports 1D or 2D tensors. Got ",
@@ -128,6 +131,7 @@ struct Diag : Composite<DiagArgs> {
   }
 };
 ARGAND_OP(Diag)
+ARGAND_NODE(Diag, [](const DiagArgs& a) { return a.self.dim() == 1 ? "DiagEmbedBackward0" : "DiagonalBackward0_copy"; })
 
 struct Diagflat : Composite<DiagflatArgs> {
   static constexpr auto schema = "diagflat(Tensor self, int offset=0) -> Tensor";
@@ -140,6 +144,7 @@ struct Diagflat : Composite<DiagflatArgs> {
   }
 };
 ARGAND_OP(Diagflat)
+ARGAND_NODE(Diagflat, "DiagEmbedBackward0")
 
 struct FillDiagonalInplace : Composite<FillDiagonalInplaceArgs> {
   static constexpr auto schema = "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)";

@@ -1,5 +1,6 @@
 // Views that reorder dimensions: permute, transpose, t.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -72,5 +73,6 @@ struct T : Composite<TArgs> {
   }
 };
 ARGAND_OP(T)
+ARGAND_NODE(T)
 
 }  // namespace argand::ops

@@ -1,6 +1,7 @@
 // Channels become pixels and pixels channels: pixel_shuffle, pixel_unshuffle, channel_shuffle.
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -57,6 +58,7 @@ struct PixelShuffle : Composite<PixelShuffleArgs> {
   }
 };
 ARGAND_OP(PixelShuffle)
+ARGAND_NODE(PixelShuffle)
 
 struct PixelUnshuffle : Composite<PixelUnshuffleArgs> {
   static constexpr auto schema = "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor";
@@ -86,6 +88,7 @@ struct PixelUnshuffle : Composite<PixelUnshuffleArgs> {
   }
 };
 ARGAND_OP(PixelUnshuffle)
+ARGAND_NODE(PixelUnshuffle)
 
 struct ChannelShuffle : Composite<ChannelShuffleArgs> {
   static constexpr auto schema = "channel_shuffle(Tensor self, int groups) -> Tensor";
@@ -115,5 +118,6 @@ struct ChannelShuffle : Composite<ChannelShuffleArgs> {
   }
 };
 ARGAND_OP(ChannelShuffle)
+ARGAND_NODE(ChannelShuffle)
 
 }  // namespace argand::ops

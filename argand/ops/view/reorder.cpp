@@ -2,6 +2,7 @@
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/gather.h"
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -150,6 +151,7 @@ struct Rot90 : Composite<Rot90Args> {
   }
 };
 ARGAND_OP(Rot90)
+ARGAND_NODE(Rot90)
 
 struct Roll : Composite<RollArgs> {
   static constexpr auto schema = "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor";
@@ -189,6 +191,7 @@ struct Roll : Composite<RollArgs> {
   }
 };
 ARGAND_OP(Roll)
+ARGAND_NODE(Roll)
 
 struct Repeat : Composite<RepeatArgs> {
   static constexpr auto schema = "repeat(Tensor self, int[] repeats) -> Tensor";
@@ -223,6 +226,7 @@ struct Repeat : Composite<RepeatArgs> {
   }
 };
 ARGAND_OP(Repeat)
+ARGAND_NODE(Repeat)
 
 struct Tile : Composite<TileArgs> {
   static constexpr auto schema = "tile(Tensor self, int[] dims) -> Tensor";
@@ -239,5 +243,6 @@ struct Tile : Composite<TileArgs> {
   }
 };
 ARGAND_OP(Tile)
+ARGAND_NODE(Tile, "RepeatBackward0")
 
 }  // namespace argand::ops

@@ -1,6 +1,7 @@
 // Copies with a part of them replaced: select_scatter, slice_scatter, diagonal_scatter, as_strided_scatter.  Written as
 // the copy and a write to a view of it, which has the gradients.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -33,6 +34,7 @@ struct SelectScatter : Composite<SelectScatterArgs> {
   }
 };
 ARGAND_OP(SelectScatter)
+ARGAND_NODE(SelectScatter)
 
 struct SliceScatter : Composite<SliceScatterArgs> {
   static constexpr auto schema =
@@ -50,6 +52,7 @@ struct SliceScatter : Composite<SliceScatterArgs> {
   }
 };
 ARGAND_OP(SliceScatter)
+ARGAND_NODE(SliceScatter)
 
 struct DiagonalScatter : Composite<DiagonalScatterArgs> {
   static constexpr auto schema =
@@ -67,6 +70,7 @@ struct DiagonalScatter : Composite<DiagonalScatterArgs> {
   }
 };
 ARGAND_OP(DiagonalScatter)
+ARGAND_NODE(DiagonalScatter)
 
 struct AsStridedScatter : Composite<AsStridedScatterArgs> {
   static constexpr auto schema =
@@ -85,5 +89,6 @@ struct AsStridedScatter : Composite<AsStridedScatterArgs> {
   }
 };
 ARGAND_OP(AsStridedScatter)
+ARGAND_NODE(AsStridedScatter)
 
 }  // namespace argand::ops

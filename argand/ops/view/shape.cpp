@@ -1,5 +1,6 @@
 // Views that change the shape: view, reshape, expand, squeeze, unsqueeze.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -40,6 +41,7 @@ struct Reshape : Composite<ReshapeArgs> {
     const Tensor copy = a.self.clone(MemoryFormat::Contiguous).view(to);
     // Of what nobody else has: programs see no view, and writes need not look for others.
     if (AutogradMeta* meta = autograd_meta_or_null(copy)) meta->base = Tensor();
+    autograd::label_node(copy, "UnsafeViewBackward0", 0);
     return copy;
   }
   static void samples(S& s) {
@@ -129,6 +131,8 @@ struct SqueezeDim : View<SqueezeDimArgs> {
   }
 };
 ARGAND_OP(SqueezeDim)
+ARGAND_NODE(SqueezeDim,
+            [](const SqueezeDimArgs& a) { return a.dim.size() == 1 ? "SqueezeBackward1" : "SqueezeBackward2"; })
 
 struct Unsqueeze : View<UnsqueezeArgs> {
   static constexpr auto schema = "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)";

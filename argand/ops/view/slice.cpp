@@ -1,5 +1,6 @@
 // Views of a part: select, slice, narrow.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -89,6 +90,7 @@ ARGAND_OP(Narrow)
 // A method too, unlike other copies of views.
 struct NarrowCopy : Composite<NarrowCopyArgs> {
   static constexpr auto schema = "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "narrow() in memory of its own.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
@@ -100,5 +102,6 @@ struct NarrowCopy : Composite<NarrowCopyArgs> {
   }
 };
 ARGAND_OP(NarrowCopy)
+ARGAND_NODE(NarrowCopy)
 
 }  // namespace argand::ops

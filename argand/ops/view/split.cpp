@@ -1,5 +1,6 @@
 // A tensor in pieces along one dimension: split, chunk, unbind.  Every piece is a view.
 #include "argand/ops/define.h"
+#include "argand/ops/node_name.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -19,7 +20,10 @@ class PiecesNode final : public autograd::Node {
     next_edges().push_back(gradient_edge(whole));
     for (const Tensor& piece : pieces) add_input(piece);
   }
-  std::string name() const override { return name_; }
+  std::string name() const override {
+    const char* const label = autograd::label_of(*this);
+    return label ? label : name_;
+  }
   Grads apply(Grads grads) override {
     Grads out(1);
     std::vector<Tensor> parts;
@@ -53,6 +57,14 @@ std::vector<Tensor> joined(const char* name, const Tensor& whole, std::vector<Te
   return pieces;
 }
 
+// So many tensors that they could not all be held are an error before the first is made.
+void check_number_of_pieces(const char* op, int64_t n) {
+  constexpr int64_t kBytes = sizeof(TensorImpl) + sizeof(AutogradMeta);
+  int64_t nbytes;
+  ARGAND_CHECK(ValueError, !__builtin_mul_overflow(n, kBytes, &nbytes), op, ": ", n, " pieces do not fit any memory");
+  exec::new_tensor({{nbytes}, kByte}, kCPU);  // throws for what is beyond all memory, and allocates nothing
+}
+
 // Pieces [0, at[0]), [at[0], at[1]), ... with Python's rules for bounds.
 std::vector<Tensor> split_at(const Tensor& t, IntArrayRef at, int64_t dim) {
   std::vector<Tensor> out;
@@ -77,11 +89,13 @@ struct Split : Composite<SplitArgs> {
                  "split: expects split_size be non-negative, but got split_size=", a.split_size);
     ARGAND_CHECK(ValueError, a.split_size > 0 || size == 0,
                  "split: split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+    if (a.split_size > 0) check_number_of_pieces("split", size / a.split_size);
     std::vector<Tensor> out;
     int64_t begin = 0;
     do {
-      out.push_back(a.self.slice(dim, begin, std::min(size, begin + a.split_size)));
-      begin += a.split_size;
+      const int64_t n = std::min(a.split_size, size - begin);
+      out.push_back(a.self.slice(dim, begin, begin + n));
+      begin += n;
     } while (begin < size);
     return joined("SplitBackward0", a.self, std::move(out), dim);
   }
@@ -135,7 +149,8 @@ struct Chunk : Composite<ChunkArgs> {
   static std::vector<Tensor> compose(const Args& a) {
     const int64_t dim = dim_of("chunk", a.self, a.dim), size = a.self.sizes()[dim];
     ARGAND_CHECK(ValueError, a.chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", a.chunks);
-    const int64_t each = (size + a.chunks - 1) / a.chunks;
+    const int64_t each = size / a.chunks + (size % a.chunks != 0);
+    if (each == 0) check_number_of_pieces("chunk", a.chunks);
     if (each == 0) return a.self.split_with_sizes(Dims(static_cast<size_t>(a.chunks), 0), dim);
     return a.self.split(each, dim);
   }
@@ -155,6 +170,7 @@ struct TensorSplit : Composite<TensorSplitArgs> {
     const int64_t dim = dim_of("tensor_split", a.self, a.dim), size = a.self.sizes()[dim];
     ARGAND_CHECK(ValueError, a.sections > 0, "tensor_split: number of sections must be larger than 0, got ",
                  a.sections);
+    check_number_of_pieces("tensor_split", a.sections);
     std::vector<Tensor> out;
     int64_t begin = 0;
     for (int64_t i = 0; i < a.sections; ++i) {
@@ -168,6 +184,7 @@ struct TensorSplit : Composite<TensorSplitArgs> {
     s.add({s->real({7, 3}), 3});
     s.add({s->real({2}), 4});
     s.fails({s->real({4}), 0}, "tensor_split: number of sections must be larger than 0, got 0");
+    s.fails({s->real({4}), int64_t{1} << 62}, "tensor_split: 4611686018427387904 pieces do not fit any memory");
     s.fails({s->real({}), 2}, "tensor_split expected at least a 1-dimensional tensor");
   }
 };
@@ -227,6 +244,7 @@ struct UnsafeSplit : Composite<UnsafeSplitArgs> {
   }
 };
 ARGAND_OP(UnsafeSplit)
+ARGAND_NODE(UnsafeSplit)
 
 struct UnsafeSplitWithSizes : Composite<UnsafeSplitWithSizesArgs> {
   static constexpr auto schema = "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]";
@@ -238,6 +256,7 @@ struct UnsafeSplitWithSizes : Composite<UnsafeSplitWithSizesArgs> {
   }
 };
 ARGAND_OP(UnsafeSplitWithSizes)
+ARGAND_NODE(UnsafeSplitWithSizes)
 
 struct UnsafeChunk : Composite<UnsafeChunkArgs> {
   static constexpr auto schema = "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]";
@@ -249,6 +268,7 @@ struct UnsafeChunk : Composite<UnsafeChunkArgs> {
   }
 };
 ARGAND_OP(UnsafeChunk)
+ARGAND_NODE(UnsafeChunk, "UnsafeSplitBackward0")
 
 struct Unbind : Composite<UnbindArgs> {
   static constexpr auto schema = "unbind(Tensor(a) self, int dim=0) -> Tensor[]";
@@ -256,6 +276,7 @@ struct Unbind : Composite<UnbindArgs> {
   static constexpr int variants = kFunction | kMethod | kCopy;
   static std::vector<Tensor> compose(const Args& a) {
     const int64_t dim = dim_of("unbind", a.self, a.dim);
+    check_number_of_pieces("unbind", a.self.sizes()[dim]);
     std::vector<Tensor> out;
     for (int64_t i = 0; i < a.self.sizes()[dim]; ++i) out.push_back(a.self.select(dim, i));
     return joined("UnbindBackward0", a.self, std::move(out), dim, true);

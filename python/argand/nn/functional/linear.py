@@ -6,6 +6,26 @@ linear = _C.linear
 
 def bilinear(input1, input2, weight, bias=None):
     """x1 W x2 + b for [*, I], [*, J], weight [O, I, J] and bias [O]: [*, O]."""
+    device = input1.device.type
+    from ...amp.autocast_mode import autocast, is_autocast_enabled
+    if not is_autocast_enabled(device):
+        return _bilinear(input1, input2, weight, bias)
+    # One op of PyTorch's: computed in the dtypes that it is given, which are made one on a GPU.
+    given = [input1, input2, weight] + ([] if bias is None else [bias])
+    with autocast(device, enabled=False):
+        if device == "cuda":
+            given = [t.to(_widest(given)) if t.is_floating_point() else t for t in given]
+        return _bilinear(*given, *([None] if bias is None else []))
+
+
+def _widest(tensors):
+    dtype = tensors[0].dtype
+    for t in tensors[1:]:
+        dtype = _C.promote_types(dtype, t.dtype)
+    return dtype
+
+
+def _bilinear(input1, input2, weight, bias):
     outputs, size1, size2 = weight.shape
     if input1.shape[:-1] != input2.shape[:-1]:
         raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {list(input1.shape)} and "

@@ -1,0 +1,68 @@
+#include "argand/ops/number_fits.h"
+
+#include <cmath>
+#include <limits>
+
+#include "argand/core/dtype_element.h"
+#include "argand/exec/invoke.h"
+
+namespace argand::ops {
+namespace {
+
+double largest(ScalarType dtype) {
+  switch (dtype) {
+    case kHalf:
+      return 65504;
+    case kBFloat16:
+      return 0x1.fep127;
+    case kFloat:
+    case kComplexFloat:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
+  }
+}
+
+bool integer_fits(int64_t v, ScalarType dtype) {
+  if (dtype == kByte) return v >= -255 && v <= 255;
+  if (dtype == kLong) return true;
+  const int64_t beyond = int64_t{1} << (8 * element_size(dtype) - 1);
+  return v >= -beyond && v < beyond;
+}
+
+bool real_fits(double v, ScalarType dtype) {
+  if (!is_integral(dtype)) return !std::isfinite(v) || std::abs(v) <= largest(dtype);
+  if (std::isnan(v)) return false;
+  if (dtype == kByte) return v >= 0 && std::trunc(v) <= 255;
+  const double beyond = std::ldexp(1.0, static_cast<int>(8 * element_size(dtype)) - 1);
+  return std::trunc(v) >= -beyond && std::trunc(v) < beyond;
+}
+
+}  // namespace
+
+bool number_fits(const Scalar& value, ScalarType dtype) {
+  if (dtype == kBool) return true;
+  if (value.isIntegral(true)) {
+    if (is_integral(dtype)) return integer_fits(value.toLong(), dtype);
+    return real_fits(static_cast<double>(value.toLong()), dtype);
+  }
+  if (!value.isComplex()) return real_fits(value.toDouble(), dtype);
+  const auto number = value.to<std::complex<double>>();
+  return (is_complex(dtype) ? real_fits(number.imag(), dtype) : number.imag() == 0) && real_fits(number.real(), dtype);
+}
+
+void check_fits(const char* op, const Scalar& value, ScalarType dtype) {
+  ARGAND_CHECK(ValueError, number_fits(value, dtype), op, ": value cannot be converted to type ",
+               dtype_element_name(dtype), " without overflow: expected a number of dtype ", dtype, ", got ", value);
+}
+
+void check_fits(const char* op, const Tensor& value, ScalarType dtype) {
+  if (!value.defined() || !value.impl().wrapped_number) return;
+  dispatch<dtype_bit(kBool) | dtype_bit(kLong) | dtype_bit(kDouble) | dtype_bit(kComplexDouble)>(
+      value.dtype(), op, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        check_fits(op, Scalar(*raw<T>(value)), dtype);
+      });
+}
+
+}  // namespace argand::ops

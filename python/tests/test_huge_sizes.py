@@ -1,0 +1,35 @@
+"""Numbers of pieces and sizes beyond all memory are refused before work begins that grows with them."""
+import time
+
+import pytest
+
+import argand as torch
+
+F = torch.nn.functional
+x, rows, image = torch.ones(4), torch.ones(2, 3), torch.ones(1, 1, 4, 4)
+CALLS = {
+    "tensor_split": lambda n: x.tensor_split(n), "tensor_split by a tensor": lambda n: torch.tensor_split(x, torch.tensor(n)),
+    "chunk of nothing": lambda n: torch.ones(0, 3).chunk(n), "unbind": lambda n: torch.ones(1).expand(n).unbind(),
+    "split": lambda n: torch.ones(1).expand(n).split(1), "chunk": lambda n: torch.ones(1).expand(n).chunk(n),
+    "pad replicate": lambda n: F.pad(image, (n, 0, 0, 0), mode="replicate"), "repeat": lambda n: x.repeat(n), "tile": lambda n: rows.tile((n, n)),
+    "arange": torch.arange, "one_hot": lambda n: F.one_hot(torch.tensor([1, 2]), n), "bincount": lambda n: torch.bincount(torch.tensor([1]), minlength=n),
+    "vander": lambda n: torch.vander(x, n), "interpolate": lambda n: F.interpolate(image, size=n), "fold": lambda n: F.fold(torch.ones(1, 4, 9), n, 2),
+    "affine_grid": lambda n: F.affine_grid(torch.ones(1, 2, 3), (1, 1, n, n)), "combinations": lambda n: torch.combinations(x, n, with_replacement=True),
+    "unfold": lambda n: F.unfold(image, 2, padding=n), "tril_indices": lambda n: torch.tril_indices(n, n), "linspace": lambda n: torch.linspace(0, 1, n)}
+
+
+@pytest.mark.parametrize("size", (2**40, 2**50, 2**62))
+@pytest.mark.parametrize("name", CALLS)
+def test_refused_at_once(name, size):
+    begin = time.process_time()
+    with pytest.raises((RuntimeError, MemoryError)):
+        CALLS[name](size)
+    assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize("size", (10**9, 2**40, 2**62))
+def test_answered_at_once(size):
+    begin = time.process_time()
+    assert [p.tolist() for p in x.chunk(size)] == [[1.], [1.], [1.], [1.]] and [p.shape for p in x.split(size)] == [(4,)]
+    assert x.diff(size).shape == (0,) and rows.diff(n=size).shape == (2, 0) and torch.combinations(x, size).shape == (0, size)
+    assert time.process_time() - begin < 1

@@ -1,0 +1,91 @@
+"""Numbers that a dtype cannot hold are refused where they are written, as PyTorch refuses them."""
+import math
+
+import numpy
+import pytest
+
+import argand as torch
+
+INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64)
+FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+
+
+def set_item(dtype, value):
+    t = torch.zeros(2, dtype=dtype)
+    t[0] = value
+    return t
+
+
+def zeros(dtype):
+    return torch.zeros(2, dtype=dtype)
+
+
+WRITERS = {
+    "full": lambda dtype, v: torch.full((2,), v, dtype=dtype),
+    "full_like": lambda dtype, v: torch.full_like(zeros(dtype), v),
+    "new_full": lambda dtype, v: zeros(dtype).new_full((2,), v),
+    "scalar_tensor": lambda dtype, v: torch.scalar_tensor(v, dtype=dtype),
+    "fill_": lambda dtype, v: zeros(dtype).fill_(v),
+    "fill": lambda dtype, v: torch.fill(zeros(dtype), v),
+    "setitem": set_item,
+    "masked_fill": lambda dtype, v: zeros(dtype).masked_fill(torch.tensor([True, False]), v),
+    "masked_fill_": lambda dtype, v: zeros(dtype).masked_fill_(torch.tensor([True, False]), v),
+    "index_fill": lambda dtype, v: zeros(dtype).index_fill(0, torch.tensor([0]), v),
+    "scatter": lambda dtype, v: zeros(dtype).scatter(0, torch.tensor([0]), v),
+    "fill_diagonal_": lambda dtype, v: torch.zeros(2, 2, dtype=dtype).fill_diagonal_(v),
+    "constant_": lambda dtype, v: torch.nn.init.constant_(zeros(dtype), v)}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_does_not_fit_is_refused(name):
+    write = WRITERS[name]
+    for dtype in INTEGERS:
+        for value in (math.nan, math.inf, -math.inf, 1e300):
+            with pytest.raises(RuntimeError):
+                write(dtype, value)
+    for dtype, value in ((torch.int8, 300), (torch.int8, 128), (torch.int8, -129), (torch.uint8, 256), (torch.uint8, -300), (torch.uint8, -0.5),
+                         (torch.int16, 70000), (torch.int32, 2**31), (torch.int8, 255.9), (torch.int64, 2.0**63), (torch.float32, 1e40)):
+        if name == "setitem" and dtype is torch.float32:
+            continue  # an element becomes infinite
+        with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
+            write(dtype, value)
+    for dtype in FLOATS + INTEGERS:
+        with pytest.raises((RuntimeError, TypeError)):
+            write(dtype, 5 + 2j)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_fits_is_written(name):
+    def first(dtype, value):
+        return WRITERS[name](dtype, value).flatten()[0].item()
+    assert first(torch.int8, -128) == -128 and first(torch.uint8, 255) == 255 and first(torch.int32, 2**31 - 1) == 2**31 - 1
+    assert first(torch.uint8, -1) == 255 and first(torch.int64, -2**63) == -2**63 and first(torch.int8, 1.9) == 1
+    assert first(torch.float32, math.inf) == math.inf and math.isnan(first(torch.float16, math.nan))
+    assert first(torch.bool, 5) is True and first(torch.complex64, 5 + 2j) == 5 + 2j and first(torch.float64, 1e300) == 1e300
+
+
+@pytest.mark.parametrize("make", (lambda v, d: torch.tensor(v, dtype=d), lambda v, d: torch.tensor([v], dtype=d),
+                                  lambda v, d: torch.as_tensor(v, dtype=d), lambda v, d: torch.zeros(1, dtype=d).new_tensor(v)))
+def test_literals(make):
+    for dtype in FLOATS + INTEGERS:
+        for value in (5 + 0j, 5 + 2j):
+            with pytest.raises(TypeError, match="must be real number, not complex"):
+                make(value, dtype)
+    for dtype in INTEGERS:
+        for value in (math.nan, math.inf, 1e40):
+            with pytest.raises(RuntimeError, match="value cannot be converted to type u?int.* without overflow"):
+                make(value, dtype)
+    for dtype, value in ((torch.int8, 300), (torch.uint8, 300), (torch.uint8, -300), (torch.int16, 70000), (torch.int32, 2**31), (torch.uint8, -1.5)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            make(value, dtype)
+    assert make(-1, torch.uint8).item() == 255 and make(1e40, torch.float32).item() == math.inf
+    assert make(5 + 0j, torch.bool).item() is True and make(5 + 2j, torch.complex64).item() == 5 + 2j
+    assert make(numpy.float64(1.5), torch.int64).item() == 1
+
+
+def test_factors():
+    x = torch.ones(2, dtype=torch.int8)
+    with pytest.raises(RuntimeError, match="add: value cannot be converted to type signed char without overflow"):
+        torch.add(x, x, alpha=300)
+    with pytest.raises(RuntimeError, match="threshold"):
+        torch.threshold(torch.ones(2, dtype=torch.float16), 0, 70000)
