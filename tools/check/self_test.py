@@ -27,6 +27,7 @@ COSTLY = ("#include <map>\n#include <string>\ntemplate <int> struct Key {\n  boo
 
 PYTHON = "python/argand/planted.py"
 HARMLESS = '@harmless(scale="{}")\ndef planted(x, scale=1):\n    return x\n'
+PASSED_ON = "def _f(y, scale):\n    return {}\n\n\ndef planted(x, scale=1):\n    return _f(x, scale)\n"
 SETTING = "planted = 0\n\n\ndef set_planted(on):\n    global planted\n    planted = on\n\n\ndef get_planted():\n    return planted\n"
 OP = 'struct F {\n  static constexpr auto schema = "planted(Tensor self, float scale=1) -> Tensor";\n  run(a.self, a.scale);\n};\n'
 
@@ -72,6 +73,13 @@ PLANTS = {
         (PYTHON, None, 'def planted(x, scale=1):\n    scale, _ = None, scale\n    return x\n'),
         (PYTHON, 'def planted(x, kind="a"):\n    if kind != "a":\n        raise ValueError(kind)\n    return x\n',
          'def planted(x, kind="a"):\n    if kind not in ("a", "b"):\n        raise ValueError(kind)\n    return x\n'),
+        (PYTHON, PASSED_ON.format("y + scale"), PASSED_ON.format("y")),
+        (PYTHON, None, PASSED_ON.format("y").replace("(x, scale)", "(x, scale=scale)")),
+        (PYTHON, None, PASSED_ON.format("check(scale)").replace("def _f", "def check(y):\n    assert y in (1, 2)\n\n\ndef _f")),
+        (PYTHON, "def planted(x, scale=1):\n    return planted(x - 1, scale) if x else scale\n",
+         "def planted(x, scale=1):\n    return planted(x - 1, scale) if x else 0\n"),
+        (PYTHON, 'def planted(x, kind="a"):\n    assert kind == "a"\n    return x\n',
+         'def planted(x, kind="a"):\n    assert kind in ("a", "b")\n    return x\n'),
         (PYTHON, 'class Planted:\n    def __init__(self, a):\n        self.planted_a = a\n\n    def f(self):\n'
          '        return self.planted_a\n', 'class Planted:\n    def __init__(self, a):\n        self.planted_a = a\n'),
         (PYTHON, 'def set_planted(on):\n    f(on)\n\n\ndef get_planted():\n    return g()\n',
