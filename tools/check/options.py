@@ -8,6 +8,7 @@ only parameters with defaults are asked about: the others belong to the caller.
 import ast
 import re
 
+import cpp_options
 import settings
 from uses import (LEAST_REASON, Module, Package, Uses, declared, has_decorator, is_exception, is_kept, name_of, parameters, refuses,
                   statements)
@@ -123,4 +124,5 @@ def findings(tree):
         if module.path in chosen:
             found += settings.setting_findings(module, package.attributes)
             found += settings.switch_findings(module) if module.path.startswith(SWITCHES) else []
+    found += cpp_options.findings(tree)
     return found + [line for path in tree.files(".cpp", under=("argand/ops/",)) for line in op_findings(path, tree.text(path))]

@@ -27,6 +27,7 @@ COSTLY = ("#include <map>\n#include <string>\ntemplate <int> struct Key {\n  boo
 
 PYTHON = "python/argand/planted.py"
 HARMLESS = '@harmless(scale="{}")\ndef planted(x, scale=1):\n    return x\n'
+CPP_OPTIONS = "struct PlantedOptions {{\n  ARGAND_ARG(double, scale) = 1;{}\n}};\ndouble f(const PlantedOptions& o) {{\n  {}\n}}\n"
 PASSED_ON = "def _f(y, scale):\n    return {}\n\n\ndef planted(x, scale=1):\n    return _f(x, scale)\n"
 SETTING = "planted = 0\n\n\ndef set_planted(on):\n    global planted\n    planted = on\n\n\ndef get_planted():\n    return planted\n"
 OP = 'struct F {\n  static constexpr auto schema = "planted(Tensor self, float scale=1) -> Tensor";\n  run(a.self, a.scale);\n};\n'
@@ -86,6 +87,11 @@ PLANTS = {
          'def set_planted(on):\n    f(on)\n\n\ndef get_planted():\n    return True\n'),
         (PYTHON, SETTING.replace("return planted", "return 2 * planted"), SETTING),
         ("python/argand/backends/planted.py", "_planted = True\n", "planted = True\n"),
+        ("argand/nn/options/planted.h", CPP_OPTIONS.format("", "return o.scale();"), CPP_OPTIONS.format("", "return o.size();")),
+        ("argand/nn/options/planted.h", CPP_OPTIONS.format("  // harmless: the result is the same", "return o.size();"),
+         CPP_OPTIONS.format("  // harmless: no", "return o.size();")),
+        ("argand/nn/options/planted.h", None, CPP_OPTIONS.format("", "return 0;\n}\nvoid PlantedImpl::pretty_print(std::ostream& s) const {\n  "
+                                                                 "s << o.scale();")),
         ("argand/ops/x/planted.cpp", OP, OP.replace("a.scale", "a.self")),
         ("argand/ops/x/planted.cpp", OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): results are the same\nstruct"),
          OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): no\nstruct")),
