@@ -229,7 +229,10 @@ void* reuse(const SizeClass& size) {
 }
 
 // Programs that try a smaller batch look for these words, which are PyTorch's.
-constexpr const char* kPyTorchsWords = " (DefaultCPUAllocator: can't allocate memory)";
+std::string pytorchs_words(size_t bytes) {
+  return str(" (DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
+             " bytes. Error code 12 (Cannot allocate memory))");
+}
 
 [[gnu::noinline]] void* allocate_fresh(size_t wanted, size_t rounded) {
   void* block = system_allocate(wanted, rounded);
@@ -238,7 +241,7 @@ constexpr const char* kPyTorchsWords = " (DefaultCPUAllocator: can't allocate me
     block = system_allocate(wanted, rounded);
   }
   ARGAND_CHECK(OutOfMemoryError, block != nullptr, "out of memory: the system gave no block of ", wanted, " bytes",
-               kPyTorchsWords);
+               pytorchs_words(wanted));
   return block;
 }
 
@@ -248,7 +251,7 @@ void* allocate_aligned(size_t bytes) {
   if (bytes == 0) return nullptr;
   constexpr size_t kAnyMachineHas = size_t{1} << 28;
   ARGAND_CHECK(OutOfMemoryError, bytes <= kAnyMachineHas || bytes <= most_bytes(),
-               "out of memory: this machine has no ", bytes, " bytes", kPyTorchsWords);
+               "out of memory: this machine has no ", bytes, " bytes", pytorchs_words(bytes));
   const SizeClass size(bytes);
   void* block = reuse(size);
   return block != nullptr ? block : allocate_fresh(bytes, size.bytes);
