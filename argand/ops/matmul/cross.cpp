@@ -9,7 +9,7 @@ namespace argand::ops {
 struct LinalgCross : Composite<LinalgCrossArgs> {
   static constexpr auto schema = "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor";
   static constexpr auto doc = "The cross product of the vectors of three elements along dim, broadcast.";
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static constexpr auto dtypes = kAllTypes & ~kBoolType;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == a.other.dim(),
@@ -34,6 +34,7 @@ ARGAND_OP(LinalgCross)
 struct Cross : Composite<CrossArgs> {
   static constexpr auto schema = "cross(Tensor self, Tensor other, int? dim=None) -> Tensor";
   static constexpr auto doc = "linalg_cross along dim; without one, along the first dimension of size 3.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto dtypes = kAllTypes & ~kBoolType;
   static Tensor compose(const Args& a) {
     if (a.dim) return linalg_cross(a.self, a.other, *a.dim);

@@ -35,6 +35,7 @@ struct Matmul : Composite<MatmulArgs> {
       "The matrix product over the last two dimensions, with the leading ones broadcast; a vector operand is taken as "
       "a row or "
       "column, which the result drops again.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() > 0 && a.other.dim() > 0,
@@ -250,6 +251,7 @@ ARGAND_OP(Tensordot)
 struct Inner : Composite<InnerArgs> {
   static constexpr auto schema = "inner(Tensor self, Tensor other) -> Tensor";
   static constexpr auto doc = "Sums the products over the last dimension of both.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     if (a.self.dim() == 0 || a.other.dim() == 0) return a.self * a.other;
     ARGAND_CHECK(ShapeError, a.self.sizes().back() == a.other.sizes().back(),
