@@ -124,7 +124,9 @@ void check_out(const OpCase& c) {
       return is_floating_point(r.dtype()) && r.dtype() != kDouble;
     });
     const auto args = base.arguments();
-    if (differs) EXPECT_THROW(call_out(*base.c.op, *args, wider), DtypeError) << base.c.name << ": a wider out=";
+    if (differs) {
+      EXPECT_THROW(call_out(*base.c.op, *args, wider), DtypeError) << base.c.name << ": a wider out=";
+    }
   });
 }
 
