@@ -47,7 +47,7 @@ class CopySlices final : public Node {
   }
   ~CopySlices() override { write_->set_owner(nullptr); }
   std::string name() const override {
-    const char* const label = label_of(*this);
+    const char* const label = this->label();
     return label ? label : "torch::autograd::CopySlices";
   }
   void release_variables() override { write_->release_variables(); }

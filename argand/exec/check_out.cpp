@@ -15,15 +15,14 @@ std::string_view name_of_out(const char* names, size_t i) {
   return left.substr(0, left.find(", "));
 }
 
-void check_exact_dtype(const OpInfo& op, TensorSlots& slots, ScalarType result, ScalarType out, const char* names,
-                       size_t i) {
-  if (result == out || (result == kBool && out == kByte && op.kind == OpKind::kKernel)) return;
+void check_exact_dtype(const OpInfo& op, TensorSlots& slots, ScalarType result, ScalarType out, size_t i) {
+  if (result == out || (op.out.may_be_bytes && result == kBool && out == kByte)) return;
   ARGAND_CHECK(DtypeError, result != kBool, op.name, ": ", op.name,
-               op.kind == OpKind::kKernel ? " only supports bool tensor for result, got: "
-                                          : " does not support non-boolean outputs, got: ",
+               op.out.may_be_bytes ? " only supports bool tensor for result, got: "
+                                   : " does not support non-boolean outputs, got: ",
                dtype_cpp_name(out));
-  if (names) {
-    const std::string_view name = name_of_out(names, i);
+  if (op.out.names) {
+    const std::string_view name = name_of_out(op.out.names, i);
     const bool as_input = slots.size() > 0 && slots[0].tensor->dtype() == result;
     ARGAND_THROW(DtypeError, op.name, ": ",
                  as_input ? str(op.name, "() ", name, " tensor must be same dtype as the input tensor, ") : "",
@@ -36,11 +35,10 @@ void check_exact_dtype(const OpInfo& op, TensorSlots& slots, ScalarType result, 
 
 }  // namespace
 
-void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const Tensor& out, OutRule rule, size_t i) {
-  if (rule.exactly && result.device() == out.device())
-    check_exact_dtype(op, slots, result.dtype(), out.dtype(), rule.names, i);
-  if (rule.names) {
-    const std::string_view name = name_of_out(rule.names, i);
+void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const Tensor& out, size_t i) {
+  if (op.out.is_exact && result.device() == out.device()) check_exact_dtype(op, slots, result.dtype(), out.dtype(), i);
+  if (op.out.names) {
+    const std::string_view name = name_of_out(op.out.names, i);
     ARGAND_CHECK(DeviceError, result.device() == out.device(), op.name, ": Expected ", name,
                  " and input tensors to be on the same device, but got ", name, " on ", out.device(), " and input on ",
                  result.device());
@@ -51,7 +49,7 @@ void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const
   }
   ARGAND_CHECK(DeviceError, result.device() == out.device(), op.name, ": Expected out tensor to have device ",
                result.device(), ", but got ", out.device(), " instead: Expected all tensors to be on the same device");
-  if (can_cast(result.dtype(), out.dtype())) return;
+  if (op.out.may_be_any || can_cast(result.dtype(), out.dtype())) return;
   ARGAND_CHECK(DtypeError, op.kind != OpKind::kPointwise, op.name, ": result type ", dtype_cpp_name(result.dtype()),
                " can't be cast to the desired output type ", dtype_cpp_name(out.dtype()));
   ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", dtype_element_name(result.dtype()),

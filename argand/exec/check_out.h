@@ -4,14 +4,8 @@
 
 namespace argand::exec {
 
-// How a result is written: the ways of out_dtype.h.
-struct OutRule {
-  bool exactly = false, counted = false;
-  const char* names = nullptr;
-};
-
 // DeviceError or DtypeError unless `out` takes `result`, the i-th of the op.
-void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const Tensor& out, OutRule rule, size_t i);
+void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const Tensor& out, size_t i);
 // Who gives an output with elements has mostly mistaken its shape.
 void warn_of_resize(const Tensor& out, IntArrayRef sizes);
 // An output that gets other sizes lies as the result does.

@@ -205,25 +205,11 @@ void Node::release_self() {
 
 // ---- OpNode
 
-static std::unordered_map<const OpInfo*, NodeNaming>& node_names() {
-  static auto& names = *new std::unordered_map<const OpInfo*, NodeNaming>;
-  return names;
-}
-
-void name_nodes(const OpInfo& op, NodeNaming naming) { node_names()[&op] = naming; }
-
-const NodeNaming* naming_of(const OpInfo& op) {
-  const auto at = node_names().find(&op);
-  return at == node_names().end() ? nullptr : &at->second;
-}
-
 void label_node(const Tensor& t, const char* name, uint64_t since) {
   const AutogradMeta* const meta = t.defined() ? autograd_meta_or_null(t) : nullptr;
   if (!meta || !meta->grad_fn || meta->grad_fn->sequence_nr() < since) return;
-  make_extras(*meta->grad_fn).label = name;
+  meta->grad_fn->set_label(name);
 }
-
-const char* label_of(const Node& node) { return node.extras() ? node.extras()->label : nullptr; }
 
 std::string traced_name(const Node& node) {
   std::string name = node.name();
@@ -254,9 +240,9 @@ std::string node_name_of(std::string_view op) {
 }
 
 std::string OpNode::name() const {
-  if (const char* const label = label_of(*this)) return label;
-  if (const NodeNaming* const naming = naming_of(*op_))
-    if (const char* const own = naming->name(arguments(), this)) return own;
+  if (label()) return label();
+  if (op_->naming)
+    if (const char* const own = op_->naming->name(arguments(), this)) return own;
   return node_name_of(std::string_view(op_->name));
 }
 

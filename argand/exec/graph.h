@@ -77,6 +77,9 @@ class Node : public RefCounted {
   // This node runs as part of `owner` and is no node of the graph itself; `owner` outlives it.
   void set_owner(Node* owner) { owner_ = owner; }
   std::mutex& mutex() { return mutex_; }
+  // The name of the composite whose last node this is; null: it has its own.  Lives for ever.
+  const char* label() const { return label_; }
+  void set_label(const char* label) { label_ = label; }
   // What programs attach to the node itself, null if nothing yet; make_extras() is in exec/node_hooks.h.
   NodeExtras* extras() const { return extras_.get(); }
   void set_extras(NodeExtras* extras) { extras_.reset(extras); }
@@ -91,6 +94,7 @@ class Node : public RefCounted {
   exec::Place place_{kCPU};
   std::vector<Hook> hooks_;
   Node* owner_ = nullptr;
+  const char* label_ = nullptr;
   std::mutex mutex_;
   struct ExtrasDeleter {
     void operator()(NodeExtras* extras) const;

@@ -144,14 +144,12 @@ namespace {
 // PyTorch's words for a dtype that an op of floating-point numbers does not take, as the end of an error; empty for
 // other ops.
 std::string about_dtype(const OpInfo& op, ScalarType t) {
-  const bool transforms = std::string_view(op.name).starts_with("fft_"),
-             takes_complex = contains(op.dtypes, kComplexDouble);
+  const bool takes_complex = contains(op.dtypes, kComplexDouble);
   if (!contains(op.dtypes, kDouble)) return "";
   if (is_integral(t, true))
     return takes_complex ? str(": Expected a floating point or complex tensor as input. Got ", dtype_cpp_name(t)) : "";
-  if (is_complex(t))
-    return transforms ? str(": ", op.name + 4, " expects a real input tensor, but got ", dtype_cpp_name(t)) : "";
-  return str(transforms ? ": Unsupported dtype " : ": Low precision dtypes not supported. Got ", dtype_cpp_name(t));
+  if (is_complex(t)) return op.transform ? str(": ", op.transform, ' ', dtype_cpp_name(t)) : "";
+  return str(op.transform ? ": Unsupported dtype " : ": Low precision dtypes not supported. Got ", dtype_cpp_name(t));
 }
 
 void check_dtype(const OpInfo& op, TensorSlots& slots) {
@@ -491,7 +489,9 @@ void check_arguments(const OpInfo& op, void* args) {
 class CompositeName {
  public:
   CompositeName(const OpInfo& op, const void* args)
-      : args_(args), naming_(GradMode::is_enabled() ? autograd::naming_of(op) : nullptr) {}
+      : args_(args), naming_(GradMode::is_enabled() ? op.naming : nullptr) {
+    if (naming_) since_ = autograd::next_sequence_nr();
+  }
   void give(const Tensor& result) const {
     if (naming_)
       if (const char* const name = naming_->name(args_, nullptr)) autograd::label_node(result, name, since_);
@@ -504,7 +504,7 @@ class CompositeName {
  private:
   const void* args_;
   const autograd::NodeNaming* naming_;
-  uint64_t since_ = autograd::next_sequence_nr();
+  uint64_t since_ = 0;
 };
 
 std::vector<Tensor> run_named(const OpInfo& op, void* args) {
@@ -532,7 +532,7 @@ std::vector<Tensor> run_named(const OpInfo& op, void* args) {
   return results;
 }
 
-void run_out(const OpInfo& op, void* args, std::span<Tensor> outs, OutRule rule) {
+void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   bool writes_graph = false, reads_graph = false;
   TensorSlots slots;
   op.args.tensors(args, slots);
@@ -549,8 +549,8 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs, OutRule rule)
                  ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
                  "requires grad");
   for (size_t i = 0; i < outs.size(); ++i) {
-    check_out(op, slots, results[i], outs[i], rule, i);
-    if (rule.counted)
+    check_out(op, slots, results[i], outs[i], i);
+    if (op.out.is_counted)
       warn_of_count(outs[i], results[i].sizes());
     else
       warn_of_resize(outs[i], results[i].sizes());
@@ -601,21 +601,11 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& self) {
   run_inplace(op, args, self);
 }
 
-static void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs, OutRule rule) {
+void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   const profiler::Span span(op, args, profiler::Form::kPlain);
   if (DispatchHooks::listens()) [[unlikely]]
     if (offer_out(op, args, outs)) return;
-  run_out(op, args, outs, rule);
-}
-void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) { invoke_out(op, args, outs, OutRule{}); }
-void invoke_out_exactly(const OpInfo& op, void* args, std::span<Tensor> outs) {
-  invoke_out(op, args, outs, {.exactly = true});
-}
-void invoke_out_named(const OpInfo& op, void* args, std::span<Tensor> outs, const char* names, bool exactly) {
-  invoke_out(op, args, outs, {.exactly = exactly, .names = names});
-}
-void invoke_out_counted(const OpInfo& op, void* args, std::span<Tensor> outs) {
-  invoke_out(op, args, outs, {.counted = true});
+  run_out(op, args, outs);
 }
 
 void invoke_composite(const OpInfo& op, void* args, void* result) {

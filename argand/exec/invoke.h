@@ -14,8 +14,7 @@ inline Tensor invoke(const OpInfo& op, void* args) {
 }
 // In place on `self`, which is also the first tensor among the arguments.
 void invoke_inplace(const OpInfo& op, void* args, const Tensor& self);
-// Writes into existing tensors, which are resized to the result's shape and must have a dtype the result can be cast
-// to.
+// Writes into existing tensors, which are resized to the result's shape and have a dtype that OpInfo::out allows.
 void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs);
 // An op written in other ops; `result` points to the value it returns.
 void invoke_composite(const OpInfo& op, void* args, void* result);

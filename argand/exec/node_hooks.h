@@ -24,7 +24,6 @@ struct NodeExtras {
   std::vector<Before> before;
   std::vector<After> after;
   std::shared_ptr<void> kept;    // a front end's
-  const char* label = nullptr;   // the name of the composite that the node's op ended, where it has one
   void* front_object = nullptr;  // the object by which a front end shows the node, while there is one
 };
 

@@ -6,7 +6,8 @@
 
 namespace argand::autograd {
 
-// What the node of an op is called, "SumBackward1" with the number of the form; both must live for ever.
+// What the node of an op is called, "SumBackward1" with the number of the form; both must live for ever.  ARGAND_NODE
+// (ops/node_name.h) sets the op's while the library is loaded.
 struct NodeNaming {
   // Of its arguments; null: the name that is made from the op's.  What the node of an op that is recorded as one does
   // not keep is undefined; `node` is null of a composite.
@@ -14,9 +15,6 @@ struct NodeNaming {
   // Of a composite: gives `name` to the nodes of the results that were made since then.
   void (*label)(const void* result, const char* name, uint64_t since);
 };
-// While the library is loaded, before any node is named: by ARGAND_NODE (ops/node_name.h).
-void name_nodes(const OpInfo& op, NodeNaming naming);
-const NodeNaming* naming_of(const OpInfo& op);
 
 // What the node of the op `log_softmax` is called if nothing else is said: "LogSoftmaxBackward0".
 std::string node_name_of(std::string_view op);
@@ -25,8 +23,6 @@ std::string node_name_of(std::string_view op);
 uint64_t next_sequence_nr();
 // Calls the node of `t` so, if it was made since.
 void label_node(const Tensor& t, const char* name, uint64_t since);
-// What label_node() gave the node; null if it has its own name.
-const char* label_of(const Node& node);
 
 // name() as PyTorch's Python and its profiler have it: numbers come as tensors there, so that there is no AddBackward1.
 std::string traced_name(const Node& node);

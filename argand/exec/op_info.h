@@ -99,8 +99,18 @@ struct ArgsInfo {
 
 namespace autograd {
 class OpNode;
-}
+struct NodeNaming;
+}  // namespace autograd
 class SampleSink;  // ops/samples.h
+
+// Which tensors an op takes as out=.
+struct OutRules {
+  bool is_exact;      // of the dtype of the result; otherwise it is enough that the result can be cast to theirs
+  bool may_be_bytes;  // ... and of uint8 where the result is bool
+  bool may_be_any;    // of any dtype: the values are 0 and 1, which all have
+  bool is_counted;    // a resize is told in terms of the length, which is computed
+  const char* names;  // what errors call the results, "solution, residuals"; null: they speak of an out tensor
+};
 
 struct OpInfo {
   PermanentName name;  // "mul"
@@ -116,6 +126,8 @@ struct OpInfo {
   bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
   bool crosses_devices;       // the tensors may be on different devices; the result is where the first one is
   bool writes_one_value;      // to all elements of argument 0, of which several may then lie at one address
+  const char* transform;      // a Fourier transform: how it refuses complex tensors, "" if it takes them; else null
+  OutRules out;
   int num_outputs;
   uint32_t required_tensors;       // bit i: argument i is a tensor that no call may leave undefined
   const uint32_t* gradient_reads;  // of each argument: bit i: its gradient reads argument i
@@ -140,6 +152,7 @@ struct OpInfo {
   // optional operands.
   const PointwiseInfo& (*form)(const void* args);
   void (*samples)(SampleSink& sink);
+  const autograd::NodeNaming* naming = nullptr;  // exec/node_names.h; null: nodes are called as the op
 };
 
 // Every op there is, in the order of ops/all.h.

@@ -286,7 +286,7 @@ void start_timing(Event& event, Session::Log& session, const Device& device, boo
 std::string name_of(const OpInfo& op, Form form) {
   const std::string_view name = op.name.c_str();
   const bool of_library = name.find("::") != std::string_view::npos;  // "torchvision::nms"
-  return str(of_library ? "" : "aten::", name, form == Form::kInPlace && !name.ends_with('_') ? "_" : "");
+  return str(of_library ? "" : "aten::", name, form == Form::kInPlace && !op.inplace_only ? "_" : "");
 }
 
 }  // namespace

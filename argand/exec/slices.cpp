@@ -90,7 +90,7 @@ void SlicesScope::before_write(const Write& write, TensorSlots& arguments, const
       return;
     }
   }
-  const std::string name = std::string(write.op) + (std::string_view(write.op).ends_with('_') ? "" : "_");
+  const std::string name = std::string(write.op) + (write.is_inplace_only ? "" : "_");
   if (kind_ == Kind::kGradients) {
     ARGAND_CHECK(Error, !differs || write.keeps_numbers,
                  "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place "

@@ -25,10 +25,13 @@ namespace argand::exec {
 // The op that writes in place.  keeps_numbers: it stores values without a gradient, as batch_norm's running statistics.
 struct Write {
   PermanentName op;
-  bool is_arithmetic, keeps_numbers;
+  bool is_inplace_only, is_arithmetic, keeps_numbers;
   explicit Write(const OpInfo& info)
-      : op(info.name), is_arithmetic(info.kind == OpKind::kPointwise || info.crosses_devices), keeps_numbers(false) {}
-  explicit Write(PermanentName op) : op(op), is_arithmetic(false), keeps_numbers(true) {}
+      : op(info.name),
+        is_inplace_only(info.inplace_only),
+        is_arithmetic(info.kind == OpKind::kPointwise || info.crosses_devices),
+        keeps_numbers(false) {}
+  explicit Write(PermanentName op) : op(op), is_inplace_only(false), is_arithmetic(false), keeps_numbers(true) {}
 };
 
 // The calls of one function, on the thread that made it; the last one made goes first.

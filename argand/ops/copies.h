@@ -15,6 +15,7 @@ template <class From, class Args, class F>
 void each_sample(const OpInfo& op, Samples<Args>& samples, F convert) {
   SampleSink theirs(op.name.c_str());
   op.samples(theirs);
+  samples->traits_of(theirs);
   for (Sample& sample : theirs.samples()) {
     Args args = convert(*static_cast<From*>(sample.args->get()));
     if (!sample.error.empty())

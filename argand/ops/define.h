@@ -16,9 +16,11 @@
 //   all          schema, doc;
 //                optional: variants, dtypes, autocast (and autocast_cpu, where PyTorch's lists for the CPU differ),
 //                differentiable, constant_arguments, constant_results, number_arguments, samples(S&);
-//                out_is_exact, out_names and out_chooses_dtype, which say what out= may be (CONTRIBUTING.md);
-//                python_defaults: names of arguments whose defaults Python alone has, as calls in C++ would be
-//                ambiguous
+//                out_is_exact, out_may_be_bytes, out_may_be_any, out_is_counted, out_keeps_shape, out_names,
+//                out_chooses_dtype and without_out, which say what out= may be (CONTRIBUTING.md);
+//                python_defaults, python_numbers, python_tensor_numbers, python_one_by_one, python_sublists,
+//                python_old_orders and not_python_methods, which say where Python's calls are others than C++'s (CONTRIBUTING.md);
+//                transform, of Fourier transforms: the words that refuse complex tensors, or ""
 //   Pointwise    ARGAND_BODY, compute, promote;
 //                or form(const Args&) -> const PointwiseInfo&, which chooses among bodies that stand in nested structs
 //                of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor? operands;
@@ -73,6 +75,9 @@ struct OpBase : A::Index {
   static constexpr bool writes_strided = false;
   static constexpr bool crosses_devices = false;
   static constexpr bool writes_one_value = false;
+  static constexpr const char* transform = nullptr;
+  static constexpr bool out_is_exact = false, out_may_be_bytes = false, out_may_be_any = false, out_is_counted = false;
+  static constexpr const char* out_names = nullptr;
   static constexpr DtypeSet dtypes = kAllTypes;
 };
 template <class A>
@@ -254,6 +259,8 @@ constexpr OpInfo make_info() {
   info.writes_strided = Op::writes_strided;
   info.crosses_devices = Op::crosses_devices;
   info.writes_one_value = Op::writes_one_value;
+  info.transform = Op::transform;
+  info.out = {Op::out_is_exact, Op::out_may_be_bytes, Op::out_may_be_any, Op::out_is_counted, Op::out_names};
   info.inplace_only = Args::kInplaceOnly;
   info.has_inplace = Args::kHasInplace;
   info.has_out = Args::kHasOut;

@@ -29,10 +29,10 @@ void label(const std::tuple<T...>& all, const char* name, uint64_t since) {
 
 // `choose` is a name, or a function without captures.
 template <class Op, class Choose>
-bool name_nodes(const OpInfo& op, Choose choose) {
+bool name_nodes(OpInfo& op, Choose choose) {
   using Args = typename Op::Args;
   static const Choose chosen = choose;
-  autograd::NodeNaming naming{};
+  static autograd::NodeNaming naming{};
   naming.name = [](const void* args, const autograd::OpNode* node) -> const char* {
     if constexpr (std::is_convertible_v<Choose, const char*>)
       return chosen;
@@ -45,12 +45,12 @@ bool name_nodes(const OpInfo& op, Choose choose) {
     naming.label = [](const void* result, const char* name, uint64_t since) {
       label(*static_cast<const typename Args::Result*>(result), name, since);
     };
-  autograd::name_nodes(op, naming);
+  op.naming = &naming;
   return true;
 }
 
 template <class Op>
-bool name_nodes(const OpInfo& op) {
+bool name_nodes(OpInfo& op) {
   return name_nodes<Op>(op, [](const typename Op::Args&) {
     static const auto& name = *new std::string(autograd::node_name_of(Op::Args::kName));
     return name.c_str();

@@ -54,22 +54,34 @@ class SampleSink {
   std::vector<Sample>& samples() { return samples_; }
 
   // What holds for all samples of the op.
-  void accuracy(Accuracy a) { accuracies_.push_back(std::move(a)); }
-  const std::vector<Accuracy>& accuracies() const { return accuracies_; }
+  void accuracy(Accuracy a) { traits_.accuracies.push_back(std::move(a)); }
+  const std::vector<Accuracy>& accuracies() const { return traits_.accuracies; }
   // The tensors are not to have equal values along a dimension (an expanded tensor has), for this reason.
-  void values_differ(std::string reason) { why_values_differ_ = std::move(reason); }
-  const std::string& why_values_differ() const { return why_values_differ_; }
+  void values_differ(std::string reason) { traits_.why_values_differ = std::move(reason); }
+  const std::string& why_values_differ() const { return traits_.why_values_differ; }
   // The op takes tensors of the dtypes of the samples alone, and refuses others itself, for this reason.
-  void one_dtype(std::string reason) { why_one_dtype_ = std::move(reason); }
-  const std::string& why_one_dtype() const { return why_one_dtype_; }
+  void one_dtype(std::string reason) { traits_.why_one_dtype = std::move(reason); }
+  const std::string& why_one_dtype() const { return traits_.why_one_dtype; }
+  // Nothing is said about the elements of the results.
+  void values_unset() { traits_.values_unset = true; }
+  bool are_values_unset() const { return traits_.values_unset; }
+  // The result depends on the strides of the arguments, not on their elements alone, for this reason.
+  void strides_count(std::string reason) { traits_.why_strides_count = std::move(reason); }
+  const std::string& why_strides_count() const { return traits_.why_strides_count; }
+  // The samples of another op are those of this one, in which all of that holds, too.
+  void traits_of(const SampleSink& other) { traits_ = other.traits_; }
 
  private:
+  struct Traits {
+    std::vector<Accuracy> accuracies;
+    std::string why_values_differ, why_one_dtype, why_strides_count;
+    bool values_unset = false;
+  };
   uint64_t next();
   double uniform(double low, double high);
   uint64_t state_;  // SplitMix64: samples do not depend on the library's own generators
   std::vector<Sample> samples_;
-  std::vector<Accuracy> accuracies_;
-  std::string why_values_differ_, why_one_dtype_;
+  Traits traits_;
 };
 
 // What an op's definition sees: s.add({args...}), s.fails({args...}, "message").

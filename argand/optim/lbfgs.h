@@ -38,7 +38,7 @@ struct LBFGSParamState : OptimizerCloneableParamState<LBFGSParamState> {
   ARGAND_ARG(std::deque<Tensor>, old_dirs);                           // changes of the gradient
   ARGAND_ARG(std::deque<Tensor>, old_stps);                           // changes of the parameters
   ARGAND_ARG(std::deque<Tensor>, ro);                                 // 1 over the products of both
-  ARGAND_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;  // LibTorch's scratch; nothing is kept in it here
+  ARGAND_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;  // harmless: LibTorch's scratch, empty here
 };
 
 class LBFGS : public Optimizer {

@@ -554,7 +554,7 @@ PyObject* call_object(PyObject* self, PyObject* const* arguments, size_t flags, 
   const size_t n = static_cast<size_t>(PyVectorcall_NARGS(flags));
   if (is_overridden(arguments, count(n, keywords))) {
     const bool is_packed = n == 2 && !keywords && (PyTuple_Check(arguments[1]) || PyList_Check(arguments[1])) &&
-                           std::string_view(table_of(self).name) == "einsum";
+                           table_of(self).takes_sublists;
     return is_packed ? override_einsum(self, arguments[0], arguments[1]) : call_override(self, arguments, n, keywords);
   }
   return call_function(table_of(self), arguments, n, keywords);

@@ -54,6 +54,7 @@ struct FunctionTable {
   const char* name;
   const char* documentation;
   std::span<const Overload> overloads;
+  bool takes_sublists = false;  // bindings/einsum.h
 };
 
 // The arguments of one call, bound to the parameters of an overload.  Accessors throw nb::python_error with a TypeError

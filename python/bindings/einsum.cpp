@@ -38,7 +38,7 @@ std::string letters_of(PyObject* sublist) {
 }  // namespace
 
 bool takes_sublists(const FunctionTable& table, PyObject* const* arguments, size_t num_positional) {
-  return num_positional > 1 && std::string_view(table.name) == "einsum" && is_tensor(arguments[0]);
+  return num_positional > 1 && table.takes_sublists && is_tensor(arguments[0]);
 }
 PyObject* einsum_of_sublists(const FunctionTable& table, PyObject* const* arguments, size_t num_positional) {
   std::string equation;

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import argand as torch
+from pretended_gpu import run
 
 N = 1000
 
@@ -76,6 +77,20 @@ def test_resize_keeps_what_was_there():
 def test_what_no_memory_holds_fails_at_once(make):
     with pytest.raises(RuntimeError, match="out of memory"):
         make()
+
+
+@pytest.mark.parametrize("nbytes", [2**42, 2**59, 2**60, 2**62])
+def test_the_error_has_pytorchs_words_whatever_the_size(nbytes):
+    with pytest.raises(RuntimeError, match=f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {nbytes} bytes. Error code 12 "
+                                           r"\(Cannot allocate memory\)"):
+        torch.empty(nbytes, dtype=torch.int8)
+
+
+@pytest.mark.parametrize("nbytes, text", [(2**60 - 2**30, "1073741823.00 GiB"), (2**60, "more than 1EB memory"),
+                                          (2**62, "more than 1EB memory")])
+def test_a_gpu_counts_up_to_an_exabyte(tmp_path, nbytes, text):
+    out = run(tmp_path, f"torch.empty({nbytes}, dtype=torch.int8, device='cuda')")
+    assert f"CUDA out of memory. Tried to allocate {text}. GPU 0 has a total capacity of" in out.stderr
 
 
 def test_sizes_that_need_no_memory_can_be_had():

@@ -67,6 +67,8 @@ def test_a_resize_of_a_sequence_tells_its_length(call):
     (lambda: torch.fft.fft(torch.ones(4, dtype=torch.float16)), "Unsupported dtype Half"),
     (lambda: torch.fft.irfft2(torch.ones(4, 4, dtype=torch.bfloat16)), "Unsupported dtype BFloat16"),
     (lambda: torch.fft.rfft(torch.ones(4) + 0j), "rfft expects a real input tensor, but got ComplexFloat"),
+    (lambda: torch.fft.rfft2(torch.ones(4, 4) + 0j), "rfftn expects a real-valued input tensor, but got ComplexFloat"),
+    (lambda: torch.fft.ihfftn(torch.ones(4, 4) + 0j), "Only supports floating-point dtypes, but found: ComplexFloat"),
     (lambda: L.slogdet(A.half()), "Low precision dtypes not supported. Got Half"),
     (lambda: L.matrix_exp(A.int()), "Expected a floating point or complex tensor as input. Got Int"),
     (lambda: L.inv(A.bool()), "Expected a floating point or complex tensor as input. Got Bool"),
@@ -113,3 +115,8 @@ def test_the_inverse_of_a_factor_with_a_0_on_its_diagonal():
     with pytest.raises(L.LinAlgError, match=r"cholesky_inverse: \(Batch element 1\): The diagonal element 2 is zero"):
         torch.cholesky_inverse(torch.stack([torch.eye(3), factor]).mT, upper=True)
     assert torch.cholesky_inverse(torch.empty(2, 0, 0)).shape == (2, 0, 0)
+
+
+def test_zeros_and_ones_are_written_as_any_dtype():
+    out = torch.empty(0, dtype=torch.int8)
+    assert torch.bernoulli(torch.ones(3), out=out) is out and out.tolist() == [1, 1, 1]

@@ -136,7 +136,7 @@ bool one_is_two(const OpCase& c, AnyArgs& sample, ScalarType lead, ScalarType dt
     return false;
   }
   set_num_threads(before);
-  const bool unset = std::string_view(c.op->name).find("empty") != std::string_view::npos;
+  const bool unset = sink_of(*c.op).are_values_unset();
   for (size_t k = 0; k < results[0].size() && !unset; ++k)
     if (results[0][k].defined()) {
       EXPECT_EQ(bit_difference(results[1][k], results[0][k]), "") << "two threads differ from one";

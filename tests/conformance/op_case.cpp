@@ -67,11 +67,13 @@ const std::vector<OpCase>& op_cases() {
   return cases;
 }
 
-std::vector<Sample> samples_of(const OpInfo& op) {
+SampleSink sink_of(const OpInfo& op) {
   SampleSink sink(op.name.c_str());
   op.samples(sink);
-  return std::move(sink.samples());
+  return sink;
 }
+
+std::vector<Sample> samples_of(const OpInfo& op) { return std::move(sink_of(op).samples()); }
 
 // ---- the device under test
 

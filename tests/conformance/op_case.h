@@ -20,6 +20,8 @@ struct OpCase {
 const std::vector<OpCase>& op_cases();
 // Fresh samples of an op, the same on every call.
 std::vector<Sample> samples_of(const OpInfo& op);
+// What the definition says of them.
+SampleSink sink_of(const OpInfo& op);
 
 // ---- the device under test: $ARGAND_TEST_DEVICE, "cpu" without it
 

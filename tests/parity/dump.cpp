@@ -193,6 +193,7 @@ void dump(const OpCase& c, AnyArgs& sample, size_t index, const Sample& s, Scala
     TensorSlots slots = slots_of(*own, op);
     if (op.inplace_only) *slots[0].tensor = exec::dense_clone(*slots[0].tensor);
     outcome = ", \"results\": " + array(call(op, *own), tensor_json);
+    if (sink_of(op).are_values_unset()) outcome += ", \"unset\": true";
     if (s.error.empty() && (dtype == kDouble || dtype == kComplexDouble)) {
       const Gradients g = gradients_of(op, *args, dtype);
       const auto position = [](size_t i) { return str(i); };

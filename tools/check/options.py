@@ -1,13 +1,14 @@
 """No argument is accepted and ignored without a word: each parameter of the Python package is used or declared.
 
-A function uses a parameter when it reads it, other than to say which values are none, to store it where nobody reads it, or to
-drop it; to refuse all values but one is a use.  One that it does not use is declared with the reason, `@ignored(name="why")` or
+A function uses a parameter when it reads it, other than to say which values are none, to store it where nobody reads it, to drop it, or
+to pass it on to a function of the package that does nothing with it, or to itself; to refuse all values but one is a use.  One that it does not use is declared with the reason, `@ignored(name="why")` or
 `@harmless(name="why")` (python/argand/_ignored.py).  Of private functions, of those inside others and of methods that a base class has,
 only parameters with defaults are asked about: the others belong to the caller.
 """
 import ast
 import re
 
+import cpp_options
 import settings
 from uses import (LEAST_REASON, Module, Package, Uses, declared, has_decorator, is_exception, is_kept, name_of, parameters, refuses,
                   statements)
@@ -56,7 +57,7 @@ class Look(ast.NodeVisitor):
             return
         if (cls is not None and not has_decorator(node, "staticmethod")) or has_decorator(node, "method"):
             all_parameters = all_parameters[1:]
-        uses = Uses(body)
+        uses = Uses(body, lambda callee, where: self.package.drops(self.module, node, callee, where))
         if node.name.startswith(("check_", "_check", "assert_")):  # what is said of a value is what the function is for
             uses.read |= {name for name, _ in all_parameters if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))}
         if "*" not in uses.read:
@@ -123,4 +124,5 @@ def findings(tree):
         if module.path in chosen:
             found += settings.setting_findings(module, package.attributes)
             found += settings.switch_findings(module) if module.path.startswith(SWITCHES) else []
+    found += cpp_options.findings(tree)
     return found + [line for path in tree.files(".cpp", under=("argand/ops/",)) for line in op_findings(path, tree.text(path))]

@@ -27,6 +27,8 @@ COSTLY = ("#include <map>\n#include <string>\ntemplate <int> struct Key {\n  boo
 
 PYTHON = "python/argand/planted.py"
 HARMLESS = '@harmless(scale="{}")\ndef planted(x, scale=1):\n    return x\n'
+CPP_OPTIONS = "struct PlantedOptions {{\n  ARGAND_ARG(double, scale) = 1;{}\n}};\ndouble f(const PlantedOptions& o) {{\n  {}\n}}\n"
+PASSED_ON = "def _f(y, scale):\n    return {}\n\n\ndef planted(x, scale=1):\n    return _f(x, scale)\n"
 SETTING = "planted = 0\n\n\ndef set_planted(on):\n    global planted\n    planted = on\n\n\ndef get_planted():\n    return planted\n"
 OP = 'struct F {\n  static constexpr auto schema = "planted(Tensor self, float scale=1) -> Tensor";\n  run(a.self, a.scale);\n};\n'
 
@@ -72,12 +74,24 @@ PLANTS = {
         (PYTHON, None, 'def planted(x, scale=1):\n    scale, _ = None, scale\n    return x\n'),
         (PYTHON, 'def planted(x, kind="a"):\n    if kind != "a":\n        raise ValueError(kind)\n    return x\n',
          'def planted(x, kind="a"):\n    if kind not in ("a", "b"):\n        raise ValueError(kind)\n    return x\n'),
+        (PYTHON, PASSED_ON.format("y + scale"), PASSED_ON.format("y")),
+        (PYTHON, None, PASSED_ON.format("y").replace("(x, scale)", "(x, scale=scale)")),
+        (PYTHON, None, PASSED_ON.format("check(scale)").replace("def _f", "def check(y):\n    assert y in (1, 2)\n\n\ndef _f")),
+        (PYTHON, "def planted(x, scale=1):\n    return planted(x - 1, scale) if x else scale\n",
+         "def planted(x, scale=1):\n    return planted(x - 1, scale) if x else 0\n"),
+        (PYTHON, 'def planted(x, kind="a"):\n    assert kind == "a"\n    return x\n',
+         'def planted(x, kind="a"):\n    assert kind in ("a", "b")\n    return x\n'),
         (PYTHON, 'class Planted:\n    def __init__(self, a):\n        self.planted_a = a\n\n    def f(self):\n'
          '        return self.planted_a\n', 'class Planted:\n    def __init__(self, a):\n        self.planted_a = a\n'),
         (PYTHON, 'def set_planted(on):\n    f(on)\n\n\ndef get_planted():\n    return g()\n',
          'def set_planted(on):\n    f(on)\n\n\ndef get_planted():\n    return True\n'),
         (PYTHON, SETTING.replace("return planted", "return 2 * planted"), SETTING),
         ("python/argand/backends/planted.py", "_planted = True\n", "planted = True\n"),
+        ("argand/nn/options/planted.h", CPP_OPTIONS.format("", "return o.scale();"), CPP_OPTIONS.format("", "return o.size();")),
+        ("argand/nn/options/planted.h", CPP_OPTIONS.format("  // harmless: the result is the same", "return o.size();"),
+         CPP_OPTIONS.format("  // harmless: no", "return o.size();")),
+        ("argand/nn/options/planted.h", None, CPP_OPTIONS.format("", "return 0;\n}\nvoid PlantedImpl::pretty_print(std::ostream& s) const {\n  "
+                                                                 "s << o.scale();")),
         ("argand/ops/x/planted.cpp", OP, OP.replace("a.scale", "a.self")),
         ("argand/ops/x/planted.cpp", OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): results are the same\nstruct"),
          OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): no\nstruct")),

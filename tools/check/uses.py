@@ -32,6 +32,12 @@ class Module:
         self.path, self.tree = path, parsed(text)
         self.texts, self.imported = texts_of(self.tree), set()
 
+    def names_function(self, name):
+        """Whether the name is a function of the module, or one that it takes from another of the package."""
+        return any((isinstance(node, ast.FunctionDef) and node.name == name) or (
+            isinstance(node, ast.ImportFrom) and node.level and any((a.asname or a.name) == name == a.name for a in node.names))
+            for node in self.tree.body)
+
     def find_imported(self, modules):
         """Texts of other modules that it imports."""
         names = {a.name for node in self.tree.body if isinstance(node, ast.ImportFrom) for a in node.names}
@@ -81,10 +87,11 @@ def checked_values(test):
 
 
 class Uses(ast.NodeVisitor):
-    """The names that a body reads; `stored` are those that it only puts into an attribute: {name: attributes}."""
+    """The names that a body reads; `stored` are those that it only puts into an attribute: {name: attributes}.  To pass a name on is no
+    use where drops(function's name, position or keyword) says that the function does nothing with it."""
 
-    def __init__(self, body):
-        self.read, self.stored = set(), {}
+    def __init__(self, body, drops=lambda function, where: False):
+        self.read, self.stored, self.drops = set(), {}, drops
         for statement in body:
             self.visit(statement)
 
@@ -95,7 +102,15 @@ class Uses(ast.NodeVisitor):
     def visit_Call(self, node):
         if name_of(node.func) in ("locals", "vars") and not node.args:
             self.read.add("*")
-        self.generic_visit(node)
+        function = node.func.id if isinstance(node.func, ast.Name) else ""
+        stars = any(isinstance(x, ast.Starred) for x in node.args)
+        self.visit(node.func)
+        for where, value in [*enumerate(node.args), *((k.arg, k.value) for k in node.keywords)]:
+            if not (function and where is not None and isinstance(value, ast.Name) and not (stars and isinstance(where, int)) and self.drops(function, where)):
+                self.visit(value)
+
+    def visit_Assert(self, node):  # that a value has some type, or is in some list, is said of all that are good
+        self.read |= Uses([node.test], self.drops).read - set(map(name_of, checked_values(node.test)))
 
     def visit_Expr(self, node):  # a name alone, or several, drops them
         parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
@@ -113,7 +128,7 @@ class Uses(ast.NodeVisitor):
         else:
             refused = isinstance(node.body[-1], ast.Raise) and "NotImplementedError" in ast.unparse(node.body[-1])
             checked = set() if refused else set(map(name_of, checked_values(node.test)))
-            self.read |= Uses([node.test, *node.body]).read - checked
+            self.read |= Uses([node.test, *node.body], self.drops).read - checked
 
     def visit_Assign(self, node):
         for target in node.targets:
@@ -140,7 +155,7 @@ class Uses(ast.NodeVisitor):
 
     def nested(self, node, body, decorators):
         """A function inside: what it calls as its own parameter is another thing."""
-        inner = Uses(body)
+        inner = Uses(body, self.drops)
         own = {name for name, _ in parameters(node)}
         self.read |= inner.read - own
         for name, attributes in inner.stored.items():
@@ -154,8 +169,11 @@ class Package:
     """What is asked of all modules together: the bases of classes, the attributes that somebody reads."""
 
     def __init__(self, modules):
-        self.classes, self.attributes = {}, set()
+        self.classes, self.attributes, self.functions = {}, set(), {}
         for module in modules:
+            for node in module.tree.body:
+                if isinstance(node, ast.FunctionDef):
+                    self.functions.setdefault(node.name, []).append((module, node))
             for node in ast.walk(module.tree):
                 if isinstance(node, ast.ClassDef):
                     self.classes.setdefault(node.name, []).append(node)
@@ -163,6 +181,24 @@ class Package:
                     self.attributes.add(node.attr)
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                     self.attributes.update(node.value.split())
+
+    def drops(self, module, caller, name, where):
+        """Whether the function of that name, called in the module, does nothing with an argument and does not say so.  To call oneself
+        is no use."""
+        if name in {p for p, _ in parameters(caller)} or not module.names_function(name):
+            return False
+        found = [(m, f) for m, f in self.functions.get(name, ()) if m is module] or self.functions.get(name, ())
+        if len(found) != 1:
+            return False
+        (home, function), = found
+        positional = [a.arg for a in function.args.posonlyargs + function.args.args]
+        parameter = where if isinstance(where, str) else positional[where] if where < len(positional) else None
+        if parameter not in {p for p, _ in parameters(function)} or parameter in declared(function, home):
+            return False
+        if function is caller:
+            return True
+        uses = Uses(statements(function))
+        return "*" not in uses.read and parameter not in uses.read and parameter not in uses.stored
 
     def inherits(self, cls, method, seen=()):
         """Whether a base class has the method: then what it must take is for the base to say."""

@@ -30,9 +30,16 @@ class Op:
     body: str = ""
     only_cpu: bool = False       # a kernel without one for other devices: it runs on the CPU
     copies_first: bool = False   # NAME_copy is a view of a copy, not a copy of a view
-    out_is_exact: bool = False   # out= has the dtype of the result, and no other that it can be cast to
-    out_names: str = ""          # what errors of out= call the results, "a, tau"; else they speak of an out tensor
+    out_is_counted: bool = False # a sequence whose length is computed: a resize of out= is told in terms of the length
+    out_keeps_shape: bool = False  # an out= with as many elements as the sequence keeps its shape
     out_chooses: str = ""        # where the call names no dtype, out= does: for a self "of any dtype", or "of floating point"
+    without_out: list[str] = field(default_factory=list)  # aliases that have no out=, though the op has
+    not_python_methods: list[str] = field(default_factory=list)  # methods of C++ that Python has as attributes, or writes by hand
+    python_numbers: list[str] = field(default_factory=list)  # tensor arguments for which Python takes a number, too
+    python_tensor_numbers: list[str] = field(default_factory=list)  # number arguments for which Python takes a tensor that requires grad, too
+    python_one_by_one: bool = False  # Python takes the tensors of a list one by one, too: block_diag(a, b)
+    python_sublists: bool = False    # Python takes einsum's subscripts as lists, too
+    python_old_orders: list[list[str]] = field(default_factory=list)  # of old programs' arguments: x.add_(alpha, y)
     copy_of: "Op | None" = None  # NAME of which this is NAME_copy
 
     @property
@@ -59,6 +66,15 @@ def strings(text):
 def member(text, name):
     m = re.search(rf"\b{name}\s*=\s*((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*);", text)
     return m.group(1) if m else None
+
+
+def named(text, where, tag, known):
+    """The names in a tag's text; one that the schemas lack is an error."""
+    names = strings(text or "").split()
+    for name in names:
+        if name not in known:
+            raise SchemaError(f"{where}: {tag} names {name}, which its schemas do not have")
+    return names
 
 
 def gradient_texts(text):
@@ -110,8 +126,13 @@ def read_op(name, kind, text, path, ops_dir):
     doc = member(text, "doc")
     op.doc = strings(doc) if doc else ""
     op.copies_first = member(text, "copies_first") == "true"
-    op.out_is_exact = member(text, "out_is_exact") == "true"
-    op.out_names = strings(member(text, "out_names") or "")
+    for tag in ("out_is_counted", "out_keeps_shape", "python_one_by_one", "python_sublists"):
+        setattr(op, tag, member(text, tag) == "true")
+    for tag in ("without_out", "not_python_methods", "python_numbers", "python_tensor_numbers"):
+        setattr(op, tag, named(member(text, tag), where, tag, {x for s in schemas for x in (s.name, *(a.name for a in s.args))}))
+    for order in strings(member(text, "python_old_orders") or "").split(";"):
+        if order.strip():
+            op.python_old_orders.append(named(f'"{order}"', where, "python_old_orders", {a.name for a in schemas[0].args}))
     op.out_chooses = strings(member(text, "out_chooses_dtype") or "")
     op.only_cpu = kind == "Kernel" and bool(re.search(r"static void cpu\(", text)) and not re.search(r"static void run\(", text)
     body = re.search(r"ARGAND_BODY\(", text)

@@ -88,12 +88,6 @@ def args_header(ops):
 # ---- functions and methods
 
 
-# Sequences whose length is computed: a resize of out= is told in terms of the length.
-COUNTED = {"arange", "range", "fft_fftfreq", "fft_rfftfreq"}
-# Their out= keeps its shape where it has as many elements.
-SEQUENCES = {"arange", "linspace", "logspace", "range"}
-
-
 def with_numbers(schema):
     """A schema with `Tensor|Scalar` arguments as the C++ overloads it stands for (all-number calls have no tensor)."""
     either = [i for i, a in enumerate(schema.args) if a.type == "Tensor|Scalar"]
@@ -159,6 +153,11 @@ def call(op, schema):
             + ", ".join(f"std::move(outs[{i}])" for i in range(n)) + "};\n")
 
 
+def has_out(op, s):
+    """Whether the schema has a form NAME_out, which takes existing tensors after the results."""
+    return "out" in op.forms and not s.in_place_only and s.name not in op.without_out and all(r == "Tensor" for r in s.returns)
+
+
 def out_function(op, s):
     """The declaration and the definition of NAME_out."""
     n = len(s.returns)
@@ -170,13 +169,8 @@ def out_function(op, s):
         chooses = f'  exec::dtype_by_out("{s.name}", args.dtype, out);\n'
         if op.out_chooses == "of floating point":  # of others the op says that they have no mean
             chooses = f"  if (args.dtype || !is_integral(args.self.dtype(), true))\n  {chooses}"
-    invoke, last = ("invoke_out_exactly" if op.out_is_exact else "invoke_out"), ""
-    if op.out_names:
-        invoke, last = "invoke_out_named", f', "{op.out_names}"' + (", true" if op.out_is_exact else "")
-    if s.name in COUNTED:
-        invoke = "invoke_out_counted"
     body = (fill(op, s, None) + chooses + f"  Tensor outs[] = {{{', '.join(names)}}};\n"
-            f"  exec::{invoke}(ops::{op.name}_info, &args, outs{last});\n"
+            f"  exec::invoke_out(ops::{op.name}_info, &args, outs);\n"
             + ("  return out;\n" if n == 1 else f"  return {{{', '.join(names)}}};\n"))
     comma = ", " if s.args else ""
     return (f"{result} {s.name}_out({outs}{comma}{parameters(s.args, True)});",
@@ -209,13 +203,13 @@ class Api:
             self.functions.append((f"{result} {s.name}({parameters(s.args, True)});",
                                    f"{result} {s.name}({parameters(s.args, False)}) {{\n{fill(op, s, None)}{call(op, s)}}}"))
             if s.is_factory and "out" not in op.forms:
-                self.factory_out(s)
+                self.factory_out(op, s)
         if "method" in op.forms and self_is_tensor:
             self.methods.append((f"{result} {s.name}({parameters(rest, True)}) const;",
                                  f"{result} Tensor::{s.name}({parameters(rest, False)}) const {{\n{fill(op, s, '*this')}{call(op, s)}}}"))
         if "inplace" in op.forms and self_is_tensor and s.returns == ["Tensor"]:
             self.in_place(op, s, s.name + "_", rest)
-        if "out" in op.forms and all(r == "Tensor" for r in s.returns):
+        if has_out(op, s):
             self.functions.append(out_function(op, s))
 
     def in_place(self, op, s, name, rest):
@@ -231,15 +225,15 @@ class Api:
         defined = f"Tensor& {name}(Tensor& self{', ' if rest else ''}{parameters(rest, False)}) {{\n"
         self.functions.append((declared, defined + fill(op, s, "self") + run.format("self") + "  return self;\n}"))
 
-    def factory_out(self, s):
+    def factory_out(self, op, s):
         """zeros_out(out, size): what is made has the dtype and the device of `out`."""
         given = [a for a in s.args if a.type != "TensorOptions"]
         values = ", ".join("ops::options_of(out)" if a.type == "TensorOptions" else a.name for a in s.args)
         comma = ", " if given else ""
         write = f"  return ops::fill_out(out, {s.name}({values}));\n"
-        if s.name in SEQUENCES:
+        if op.out_keeps_shape:
             write = (f"  const Tensor made = {s.name}({values});\n"
-                     + ("  exec::warn_of_count(out, made.sizes());\n" if s.name in COUNTED else "")
+                     + ("  exec::warn_of_count(out, made.sizes());\n" if op.out_is_counted else "")
                      + "  return ops::fill_out(out, made.numel() == out.numel() ? made.view(out.sizes()) : made);\n")
         self.functions.append((f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, True)});",
                                f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, False)}) {{\n{write}}}"))

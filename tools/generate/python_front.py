@@ -1,6 +1,7 @@
 """Writes the Python front of the op definitions: for each overload a table of parameters and the C++ function that calls it
 (python/bindings/call.h), and the type stubs that tools read."""
 import itertools
+import keyword
 import re
 
 import cpp_types
@@ -31,31 +32,6 @@ OPTIONAL = {
 }
 OPTIONS = [("dtype", "kDtype", "_dtype | None"), ("layout", "kLayout", "_layout | None"), ("device", "kDevice", "_device | str | builtins.int | None"),
            ("pin_memory", "kBool", "builtins.bool | None"), ("requires_grad", "kBool", "builtins.bool | None")]
-# Methods that are written by hand or are attributes in Python.
-NOT_METHODS = {"to", "real", "imag", "numpy_T", "mT", "mH", "H", "matrix_H"}
-# Functions that take a number for their first tensor, too: torch.mul(2, x).
-NUMBERS_FIRST = {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"}
-# Numbers of these functions that tensors may stand for whose gradient ends there, as the function is not differentiable:
-# PyTorch has overloads for them.
-NUMBERS_OF_TENSORS = {("linspace", "start"), ("linspace", "end"), ("logspace", "start"), ("logspace", "end")}
-# Functions whose Python form takes `out`, which their C++ form does not: what they compute is copied.
-OUT_IN_PYTHON = {
-    "_log_softmax", "_softmax", "addmv", "addr", "argsort", "bernoulli", "bucketize", "column_stack", "cross", "diag", "dot", "dstack",
-    "float_power", "frexp", "ger", "hstack", "inner", "isin", "linalg_cross", "linalg_matmul", "log_softmax", "matmul", "msort", "mv",
-    "nanmean", "normal", "outer", "row_stack", "searchsorted", "softmax", "std", "take_along_dim", "var", "vdot", "vstack"}
-# Signatures of old programs, in the order of their arguments: x.add_(alpha, y), torch.addmm(beta, x, alpha, a, b).
-_OLD_PRODUCT = [["beta", "self", "alpha", "{0}", "{1}"], ["beta", "self", "{0}", "{1}"]]
-OLD_ORDERS = {
-    **{name: [["self", "alpha", "other"]] for name in ("add", "sub")},
-    **{name: [["self", "value", "tensor1", "tensor2"]] for name in ("addcmul", "addcdiv")},
-    **{name: [[a.format(*factors) for a in order] for order in _OLD_PRODUCT]
-       for name, factors in (("addmm", ("mat1", "mat2")), ("addmv", ("mat", "vec")), ("addr", ("vec1", "vec2")),
-                             ("addr_", ("vec1", "vec2")), ("addbmm", ("batch1", "batch2")), ("addbmm_", ("batch1", "batch2")),
-                             ("baddbmm", ("batch1", "batch2")))}}
-# Functions whose tensors may be given one by one: torch.block_diag(a, b).
-ONE_BY_ONE = {"atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "chain_matmul",
-              "einsum", "meshgrid"}
-RESERVED = {"from", "lambda", "in", "is", "not", "and", "or", "None", "True", "False"}
 
 
 class Parameter:
@@ -103,7 +79,7 @@ def parameter(arg, index, is_function):
     return Parameter(name, kind, value, stub, False, arg.default, arg.keyword_only)
 
 
-def parameters(schema, is_function, order=None):
+def parameters(op, schema, is_function, order=None):
     """The parameters of a schema, and the C++ text that reads each of its arguments; `order`: the names of those to give, all of
     them by position, where the others keep their defaults."""
     if order:
@@ -120,13 +96,11 @@ def parameters(schema, is_function, order=None):
             out += [Parameter(n, kind, "", stub, True, "None", True) for n, kind, stub in OPTIONS]
         else:
             out.append(parameter(arg, len(out), is_function))
-            if is_function and schema.name in NUMBERS_FIRST and len(out) == 1:
-                out[0].kind, out[0].value, out[0].stub = "kTensorOrNumber", "c.operand(0)", "Tensor | Number"
-            if schema.name == "copy_" and arg.name == "src":  # x.copy_(0.5)
+            if arg.name in op.python_numbers and (is_function or arg.name != "self"):  # torch.mul(2, x), x.copy_(0.5)
                 out[-1].kind, out[-1].value, out[-1].stub = "kTensorOrNumber", f"c.operand({len(out) - 1})", "Tensor | Number"
-            if (schema.name, arg.name) in NUMBERS_OF_TENSORS:
+            if arg.name in op.python_tensor_numbers:
                 out[-1].kind, out[-1].stub = "kTensorOrNumber", "Tensor | Number"
-            if is_function and schema.name in ONE_BY_ONE and arg.type == "Tensor[]":
+            if is_function and op.python_one_by_one and arg.type == "Tensor[]":
                 out[-1].one_by_one = True
             values.append(out[-1].value)
     # `clamp(Scalar? min, Scalar? max=None)`: min has no default where C++ could not tell its overloads apart; Python can.
@@ -169,15 +143,11 @@ class Overload:
         self.is_function = form == "function"
         if order and not self.is_function:
             order = ["self"] + [name for name in order if name != "self"]
-        self.parameters, self.values = parameters(schema, self.is_function, order)
+        self.parameters, self.values = parameters(op, schema, self.is_function, order)
         # Declared by emit.Api.out.
         self.fills_out = form == "function" and schema.is_factory and "function" in op.forms and "out" not in op.forms
-        self.has_out = self.fills_out or (form == "function" and "out" in op.forms and not schema.in_place_only
-                                          and bool(schema.returns) and all(r == "Tensor" for r in schema.returns))
+        self.has_out = self.fills_out or (form == "function" and bool(schema.returns) and emit.has_out(op, schema))
         self.symbol = f"{op.name}_{number}_{form}"
-        self.own_out = (form == "function" and not self.has_out and schema.name in OUT_IN_PYTHON
-                        and all(r == "Tensor" for r in schema.returns) and not schema.is_factory)
-        self.has_out |= self.own_out
         if self.has_out:
             n = len(schema.returns)
             self.parameters.append(Parameter("out", "kTensor" if n == 1 else "kTensorList", "",
@@ -216,21 +186,12 @@ class Overload:
                     options = next(i for i, p in enumerate(self.parameters) if p.kind == "kDtype")
                     body.append(f"    c.check_options({options}, out);")
                     written = [g for g, a in zip(given, s.args) if a.type != "TensorOptions"]
-                writes = f"{self.symbol}_out" if self.own_out else f"argand::{s.name}_out"
-                body.append(f"    return answer_with(c, {at}, [&] {{ {writes}({', '.join(outs + written)}); }});\n  }}")
+                body.append(f"    return answer_with(c, {at}, [&] {{ argand::{s.name}_out({', '.join(outs + written)}); }});\n  }}")
             if "function" in self.op.forms or s.in_place_only:
                 called = f"argand::{s.name}({', '.join(given)})"
             else:
                 called = f"a{self_at}.{s.name}({', '.join(g for i, g in enumerate(given) if i != self_at)})"
             body.append(f"  return answer(c, [&] {{ return {called}; }});")
-        if self.own_out and s.name == "bernoulli":  # zeros and ones are numbers of any dtype
-            p = "self" if "p" not in (a.name for a in s.args) else "p"
-            lines.append(f"Tensor& {self.symbol}_out(Tensor& out, {emit.parameters(s.args, False)}) {{\n"
-                         "  exec::resize_output(out, self.sizes());\n"
-                         f"  return out.bernoulli_({p}, generator);\n}}")
-        elif self.own_out:
-            schema = next(emit.with_numbers(s))
-            lines.append(emit.out_function(self.op, schema)[1].replace(f" {s.name}_out(", f" {self.symbol}_out(", 1))
         lines.append(f"PyObject* {self.symbol}([[maybe_unused]] const Call& c) {{\n" + "\n".join(body) + "\n}")
         return "\n".join(lines)
 
@@ -285,7 +246,7 @@ def forms(op, schema):
     out = [(schema.name, "function")] if "function" in op.forms else []
     # `2 ** x`: what may be a number is the object of a method all the same, where it is a tensor.
     takes_self |= self_arg is not None and schema.args[0] is self_arg and self_arg.type == "Tensor|Scalar"
-    if "method" in op.forms and takes_self and schema.name not in NOT_METHODS:
+    if "method" in op.forms and takes_self and schema.name not in op.not_python_methods:
         out.append((schema.name, "method"))
     if "inplace" in op.forms and takes_self and schema.returns == ["Tensor"]:
         out.append((schema.name + "_", "inplace"))
@@ -305,7 +266,7 @@ def tables(ops):
                 # In place, function and method are one C++ function.
                 if kind not in made:
                     made[kind] = [Overload(op, schema, kind, next(numbers), order)
-                                  for order in (None, *OLD_ORDERS.get(schema.name, ()))]
+                                  for order in (None, *(op.python_old_orders if schema.name == op.schema.name else ()))]
                 found.setdefault((name, form in ("method", "inplace")), []).extend(made[kind])
     return found
 
@@ -317,12 +278,8 @@ def bindings(ops):
     files, declared = {}, []
     for family, group in itertools.groupby(sorted(found.items(), key=lambda i: family_of(i[1])), key=lambda i: family_of(i[1])):
         group = list(group)
-        own = sorted({o.op.name for _, overloads in group for o in overloads if o.own_out})
-        needs = "".join(f'#include "{file}"\n' for file in ("argand/exec/invoke.h", "argand/exec/out_dtype.h", f"argand/ops/{family}/args.h") if own)
-        infos = "".join(f"extern OpInfo {name}_info;\n" for name in own)
-        text = [NOTE + needs + f'#include "{emit.header_of(family)}"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
-                + (f"namespace argand::ops {{\n{infos}}}  // namespace argand::ops\n\n" if own else "")
-                + "namespace argand::python {\nnamespace {\n"]
+        text = [NOTE + f'#include "{emit.header_of(family)}"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
+                "namespace argand::python {\nnamespace {\n"]
         functions, methods, written = [], [], set()
         for (name, is_method), overloads in group:
             for o in overloads:
@@ -334,7 +291,8 @@ def bindings(ops):
             text.append(f"constexpr Overload {table}[] = {{" + ",\n  ".join(o.table_entry() for o in overloads) + "};")
             doc = next((o.op.doc for o in overloads if o.op.doc), "")
             doc = doc.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-            (methods if is_method else functions).append(f'    {{"{name}", "{doc}", {table}}},')
+            sublists = ", true" if not is_method and any(o.op.python_sublists for o in overloads) else ""
+            (methods if is_method else functions).append(f'    {{"{name}", "{doc}", {table}{sublists}}},')
         text.append("constexpr FunctionTable functions[] = {\n" + "\n".join(functions) + "\n};")
         text.append("constexpr FunctionTable methods[] = {\n" + "\n".join(methods) + "\n};" if methods
                     else "constexpr std::span<const FunctionTable> methods;")
@@ -360,7 +318,7 @@ def stubs(ops, template):
     def lines(is_method, indent):
         out = []
         for (name, method), overloads in sorted(found.items()):
-            if method != is_method or name in RESERVED or (is_method and name in written):
+            if method != is_method or keyword.iskeyword(name) or (is_method and name in written):
                 continue
             # Sizes one by one come last: they match a call without arguments, too.
             overloads = [o for o in overloads if not o.is_old]

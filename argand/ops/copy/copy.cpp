@@ -17,6 +17,7 @@ struct CopyInplace : Kernel<CopyInplaceArgs> {
   static constexpr auto schema = "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)";
   static constexpr auto doc =
       "Writes src, broadcast and converted, into self. Overlapping memory behaves as if src were copied first.";
+  static constexpr auto python_numbers = "src";
   static constexpr bool starts_from_self = true, writes_strided = true, crosses_devices = true;
   static TensorMeta infer(const Args& a) {
     const Dims sizes = broadcast_shapes(a.self.sizes(), a.src.sizes(), "copy_");
@@ -96,6 +97,7 @@ struct To : Composite<ToArgs> {
   static constexpr auto doc =
       "self in another dtype or on another device; self itself if nothing changes and copy is false.";
   static constexpr int variants = kMethod;
+  static constexpr auto not_python_methods = "to";
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, !a.options.requires_grad(),
                  "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");

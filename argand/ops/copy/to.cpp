@@ -10,6 +10,7 @@ struct ToDtype : Composite<ToDtypeArgs> {
       "memory_format=None) -> Tensor";
   static constexpr auto doc = "self in another dtype; self itself if it has it already and copy is false.";
   static constexpr int variants = kMethod;
+  static constexpr auto not_python_methods = "to";
   static Tensor compose(const Args& a) {
     return a.self.to(TensorOptions(a.dtype), a.non_blocking, a.copy, a.memory_format);
   }
@@ -23,6 +24,7 @@ struct ToDevice : Composite<ToDeviceArgs> {
       "memory_format=None) -> Tensor";
   static constexpr auto doc = "self on a device and in a dtype; self itself if nothing changes and copy is false.";
   static constexpr int variants = kMethod;
+  static constexpr auto not_python_methods = "to";
   static Tensor compose(const Args& a) {
     return a.self.to(TensorOptions(a.dtype).device(a.device), a.non_blocking, a.copy, a.memory_format);
   }
@@ -36,6 +38,7 @@ struct ToOther : Composite<ToOtherArgs> {
       "-> Tensor";
   static constexpr auto doc = "self with the dtype and device of other.";
   static constexpr int variants = kMethod;
+  static constexpr auto not_python_methods = "to";
   static Tensor compose(const Args& a) { return a.self.to(a.other.options(), a.non_blocking, a.copy, a.memory_format); }
   static void samples(S& s) { s.add({s->real({2, 3}), s->integer({1}, 0, 2)}); }
 };

@@ -29,6 +29,7 @@ struct FftFftfreq : Composite<FftFftfreqArgs> {
       "pin_memory=None) -> Tensor";
   static constexpr auto doc =
       "0, 1, ... (n - 1) / 2, -(n / 2), ... -1, divided by n d: the frequencies of fft of n samples that are d apart.";
+  static constexpr bool out_is_counted = true;
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     const Tensor result = counted("fftfreq", a.n, a.options);
@@ -44,6 +45,7 @@ struct FftRfftfreq : Composite<FftRfftfreqArgs> {
       "fft_rfftfreq(int n, float d=1.0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "0, 1, ... n / 2, divided by n d: the frequencies of rfft of n samples that are d apart.";
+  static constexpr bool out_is_counted = true;
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     return counted("rfftfreq", a.n / 2 + 1, a.options).mul_(1 / (static_cast<double>(a.n) * a.d));

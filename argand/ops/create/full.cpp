@@ -32,6 +32,10 @@ struct Empty : Kernel<EmptyArgs> {
                    a.options.dtype());
   }
   static void run(const Args&, Tensor& out) { fill_uninitialized(out); }
+  static void samples(S& s) {
+    s->values_unset();
+    s.add({{2, 3}});
+  }
 };
 ARGAND_OP(Empty)
 
@@ -97,6 +101,11 @@ struct EmptyLike : Kernel<EmptyLikeArgs> {
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return meta_like(a.self, a.options, a.memory_format); }
   static void run(const Args&, Tensor& out) { fill_uninitialized(out); }
+  static void samples(S& s) {
+    s->values_unset();
+    s.add({s->real({2, 3})});
+    s.add({s->integer({3}, 0, 5), {}, MemoryFormat::Contiguous});
+  }
 };
 ARGAND_OP(EmptyLike)
 

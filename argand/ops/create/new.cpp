@@ -17,6 +17,10 @@ struct NewEmpty : Composite<NewEmptyArgs> {
     check_sizes(Args::kName, a.size);
     return empty(a.size, options_like(a.self, a.options));
   }
+  static void samples(S& s) {
+    s->values_unset();
+    s.add({s->real({2}), {2, 3}});
+  }
 };
 ARGAND_OP(NewEmpty)
 
@@ -82,6 +86,7 @@ struct EmptyStrided : Kernel<EmptyStridedArgs> {
   }
   static void run(const Args&, Tensor& out) { fill_uninitialized(out); }  // the strides are those of `infer`
   static void samples(S& s) {
+    s->values_unset();
     s.fails({{2, 3}, {1}}, "empty_strided: dimensionality of sizes (2) must match dimensionality of strides (1)");
     s.fails({{2}, {-1}}, "empty_strided: strides must be non-negative, got [-1]");
   }
@@ -99,6 +104,7 @@ struct NewEmptyStrided : Composite<NewEmptyStridedArgs> {
     return empty_strided(a.size, a.stride, options_like(a.self, a.options));
   }
   static void samples(S& s) {
+    s->values_unset();
     s.add({s->real({2}), {2, 3}, {1, 4}});
     s.fails({s->real({2}), {-1}, {1}}, "new_empty_strided: Trying to create tensor with negative dimension -1: [-1]");
     s.fails({s->real({2}), {2, 3}, {1}},
@@ -134,6 +140,7 @@ struct EmptyPermuted : Composite<EmptyPermutedArgs> {
     return empty_strided(a.size, strides, a.options);
   }
   static void samples(S& s) {
+    s->values_unset();
     s.add({{2, 3, 4}, {2, 0, 1}});
     s.add({{2, 0}, {1, 0}});
     s.fails({{2, 3}, {0}}, "empty_permuted: Number of dimensions in size does not match the length of");

@@ -71,6 +71,8 @@ struct Arange : Kernel<ArangeArgs> {
       "start, start + step, ... up to but not including end. Without a dtype: int64 if all three are integers, else "
       "the "
       "default float dtype. float values are start + i * step, rounded once.";
+  static constexpr bool out_is_counted = true;
+  static constexpr bool out_keeps_shape = true;
   static bool integers(const Args& a) {
     return a.start.isIntegral(true) && a.end.isIntegral(true) && step_of(a).isIntegral(true);
   }
@@ -131,6 +133,8 @@ struct Linspace : Kernel<LinspaceArgs> {
       "device=None, bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "`steps` numbers from start to end, both included, equally far apart.";
+  static constexpr auto python_tensor_numbers = "start end";
+  static constexpr bool out_keeps_shape = true;
   static TensorMeta infer(const Args& a) { return line_meta(Args::kName, a.start, a.end, a.steps, a.options); }
   static void run(const Args& a, Tensor& out) {
     if (has_complex_end(a.start, a.end)) return run_complex_line(a.start, a.end, nullptr, out);
@@ -155,6 +159,8 @@ struct Logspace : Kernel<LogspaceArgs> {
       "Device? "
       "device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto doc = "base to the powers that linspace gives.";
+  static constexpr auto python_tensor_numbers = "start end";
+  static constexpr bool out_keeps_shape = true;
   static TensorMeta infer(const Args& a) { return line_meta(Args::kName, a.start, a.end, a.steps, a.options); }
   static void run(const Args& a, Tensor& out) {
     if (has_complex_end(a.start, a.end)) return run_complex_line(a.start, a.end, &a.base, out);

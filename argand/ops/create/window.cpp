@@ -121,6 +121,8 @@ struct Range : Composite<RangeArgs> {
       "range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? "
       "device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto doc = "arange with the end in it; without a dtype, of the default float dtype.";
+  static constexpr bool out_is_counted = true;
+  static constexpr bool out_keeps_shape = true;
   static Tensor compose(const Args& a) {
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "

@@ -98,6 +98,7 @@ struct FftFftn : Composite<FftFftnArgs> {
       "to s points: fft along one after another.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"fftn", a.s, a.dim, a.norm, true}.whole(a.self); }
   static void samples(S& s) {
@@ -114,6 +115,7 @@ struct FftIfftn : Composite<FftIfftnArgs> {
   static constexpr auto doc = "The inverse of fftn.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"ifftn", a.s, a.dim, a.norm, false}.whole(a.self); }
   static void samples(S& s) {
@@ -131,6 +133,7 @@ struct FftRfftn : Composite<FftRfftnArgs> {
       "fftn of real numbers, without the second half of the last dimension, which mirrors the first.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kRealSpectralTypes;
+  static constexpr auto transform = "rfftn expects a real-valued input tensor, but got";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"rfftn", a.s, a.dim, a.norm, true}.from_real(a.self); }
   static void samples(S& s) {
@@ -149,6 +152,7 @@ struct FftIrfftn : Composite<FftIrfftnArgs> {
       "The inverse of rfftn: real, with s[-1] numbers in the last dimension, 2 (size - 1) if not given.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"irfftn", a.s, a.dim, a.norm, false}.to_real(a.self); }
   static void samples(S& s) {
@@ -165,6 +169,7 @@ struct FftHfftn : Composite<FftHfftnArgs> {
   static constexpr auto doc =
       "fftn of numbers of Hermitian symmetry of which the last dimension holds the first half: real.";
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"hfftn", a.s, a.dim, a.norm, true}.to_real(a.self); }
   static void samples(S& s) {
@@ -181,6 +186,7 @@ struct FftIhfftn : Composite<FftIhfftnArgs> {
   static constexpr auto doc =
       "The inverse of hfftn: ifftn of real numbers, without the second half of the last dimension.";
   static constexpr DtypeSet dtypes = kRealSpectralTypes;
+  static constexpr auto transform = "Only supports floating-point dtypes, but found:";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"ihfftn", a.s, a.dim, a.norm, false}.from_real(a.self); }
   static void samples(S& s) {
@@ -198,6 +204,7 @@ struct FftFft2 : Composite<FftFft2Args> {
   static constexpr auto doc = "fft along two dimensions: fftn.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"fft2", a.s, a.dim, a.norm, true}.whole(a.self); }
   static void samples(S& s) { dims_samples(s, "fft2"); }
@@ -209,6 +216,7 @@ struct FftIfft2 : Composite<FftIfft2Args> {
   static constexpr auto doc = "The inverse of fft2.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"ifft2", a.s, a.dim, a.norm, false}.whole(a.self); }
   static void samples(S& s) { dims_samples(s, "ifft2"); }
@@ -220,6 +228,7 @@ struct FftRfft2 : Composite<FftRfft2Args> {
   static constexpr auto doc = "rfftn along two dimensions.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kRealSpectralTypes;
+  static constexpr auto transform = "rfftn expects a real-valued input tensor, but got";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"rfft2", a.s, a.dim, a.norm, true}.from_real(a.self); }
   static void samples(S& s) { dims_samples(s, "rfft2"); }
@@ -232,6 +241,7 @@ struct FftIrfft2 : Composite<FftIrfft2Args> {
   static constexpr auto doc = "The inverse of rfft2.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"irfft2", a.s, a.dim, a.norm, false}.to_real(a.self); }
   static void samples(S& s) { dims_samples(s, "irfft2"); }
@@ -242,6 +252,7 @@ struct FftHfft2 : Composite<FftHfft2Args> {
   static constexpr auto schema = "fft_hfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor";
   static constexpr auto doc = "hfftn along two dimensions.";
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"hfft2", a.s, a.dim, a.norm, true}.to_real(a.self); }
   static void samples(S& s) { dims_samples(s, "hfft2"); }
@@ -253,6 +264,7 @@ struct FftIhfft2 : Composite<FftIhfft2Args> {
       "fft_ihfft2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor";
   static constexpr auto doc = "The inverse of hfft2.";
   static constexpr DtypeSet dtypes = kRealSpectralTypes;
+  static constexpr auto transform = "Only supports floating-point dtypes, but found:";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return DimsTransform{"ihfft2", a.s, a.dim, a.norm, false}.from_real(a.self); }
   static void samples(S& s) { dims_samples(s, "ihfft2"); }

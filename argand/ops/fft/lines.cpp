@@ -98,6 +98,7 @@ struct FftFft : Composite<FftFftArgs> {
       "k / n). norm: what is divided by n, the inverse (backward), this (forward), or both by its root (ortho).";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     const LineTransform f{"fft", a.n, a.dim, a.norm, true};
@@ -112,6 +113,7 @@ struct FftIfft : Composite<FftIfftArgs> {
   static constexpr auto doc = "The inverse of fft.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     const LineTransform f{"ifft", a.n, a.dim, a.norm, false};
@@ -127,6 +129,7 @@ struct FftRfft : Composite<FftRfftArgs> {
       "fft of real numbers, without the second half, which mirrors the first: n / 2 + 1 results.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kRealSpectralTypes;
+  static constexpr auto transform = "rfft expects a real input tensor, but got";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     return LineTransform{"rfft", a.n, a.dim, a.norm, true}.from_real(a.self, true);
@@ -144,6 +147,7 @@ struct FftIrfft : Composite<FftIrfftArgs> {
       "The inverse of rfft: n real numbers, 2 (size - 1) if not given, of which an odd number cannot be guessed.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return LineTransform{"irfft", a.n, a.dim, a.norm, false}.to_real(a.self); }
   static void samples(S& s) { line_samples(s, "irfft"); }
@@ -156,6 +160,7 @@ struct FftHfft : Composite<FftHfftArgs> {
       "fft of the n numbers of Hermitian symmetry (2 (size - 1) if not given) whose first half is given: real.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kSpectralTypes;
+  static constexpr auto transform = "";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) { return LineTransform{"hfft", a.n, a.dim, a.norm, true}.to_real(a.self); }
   static void samples(S& s) { line_samples(s, "hfft"); }
@@ -167,6 +172,7 @@ struct FftIhfft : Composite<FftIhfftArgs> {
   static constexpr auto doc = "The inverse of hfft: the first n / 2 + 1 results of ifft of real numbers.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kRealSpectralTypes;
+  static constexpr auto transform = "ihfft expects a real input tensor, but got";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     return LineTransform{"ihfft", a.n, a.dim, a.norm, false}.from_real(a.self, true);

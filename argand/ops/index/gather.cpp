@@ -321,6 +321,7 @@ struct TakeAlongDim : Composite<TakeAlongDimArgs> {
   static constexpr auto schema = "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor";
   static constexpr auto doc =
       "gather, with self and indices broadcast against each other outside dim; without dim, both flat.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(DtypeError, a.indices.dtype() == kLong,
                  "take_along_dim: dtype of indices should be Long (int64) but got ", a.indices.dtype());

@@ -240,6 +240,7 @@ struct AtLeast1dSequence : Composite<AtLeast1dSequenceArgs> {
   static constexpr auto schema = "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]";
   static constexpr auto doc = "atleast_1d of each tensor.";
   static constexpr int variants = kFunction;
+  static constexpr bool python_one_by_one = true;
   static std::vector<Tensor> compose(const Args& a) {
     return each_of(a.tensors, [](const Tensor& t) { return atleast_1d(t); });
   }
@@ -251,6 +252,7 @@ struct AtLeast2dSequence : Composite<AtLeast2dSequenceArgs> {
   static constexpr auto schema = "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]";
   static constexpr auto doc = "atleast_2d of each tensor.";
   static constexpr int variants = kFunction;
+  static constexpr bool python_one_by_one = true;
   static std::vector<Tensor> compose(const Args& a) {
     return each_of(a.tensors, [](const Tensor& t) { return atleast_2d(t); });
   }
@@ -262,6 +264,7 @@ struct AtLeast3dSequence : Composite<AtLeast3dSequenceArgs> {
   static constexpr auto schema = "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]";
   static constexpr auto doc = "atleast_3d of each tensor.";
   static constexpr int variants = kFunction;
+  static constexpr bool python_one_by_one = true;
   static std::vector<Tensor> compose(const Args& a) {
     return each_of(a.tensors, [](const Tensor& t) { return atleast_3d(t); });
   }
@@ -272,6 +275,7 @@ ARGAND_OP(AtLeast3dSequence)
 struct Hstack : Composite<HstackArgs> {
   static constexpr auto schema = "hstack(Tensor[] tensors) -> Tensor";
   static constexpr auto doc = "cat along dimension 1; vectors along dimension 0.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     check_list("hstack", a.tensors);
     std::vector<Tensor> parts;
@@ -290,6 +294,7 @@ struct Vstack : Composite<VstackArgs> {
   static constexpr auto schema = "vstack(Tensor[] tensors) -> Tensor";
   static constexpr const char* overloads[] = {"row_stack(Tensor[] tensors) -> Tensor"};
   static constexpr auto doc = "cat along dimension 0; a vector is a row.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     check_list("vstack", a.tensors);
     std::vector<Tensor> parts;
@@ -306,6 +311,7 @@ ARGAND_OP(Vstack)
 struct Dstack : Composite<DstackArgs> {
   static constexpr auto schema = "dstack(Tensor[] tensors) -> Tensor";
   static constexpr auto doc = "cat along dimension 2 of what atleast_3d gives.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     check_list("dstack", a.tensors);
     std::vector<Tensor> parts;
@@ -322,6 +328,7 @@ ARGAND_OP(Dstack)
 struct ColumnStack : Composite<ColumnStackArgs> {
   static constexpr auto schema = "column_stack(Tensor[] tensors) -> Tensor";
   static constexpr auto doc = "cat along dimension 1; a vector is a column.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     check_list("column_stack", a.tensors);
     std::vector<Tensor> parts;

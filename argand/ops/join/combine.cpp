@@ -11,6 +11,7 @@ struct BlockDiag : Composite<BlockDiagArgs> {
   static constexpr auto autocast = Autocast::kAsGiven;
   static constexpr auto doc = "The matrix with the tensors, of at most two dimensions, as blocks on its diagonal.";
   static constexpr int variants = kFunction;
+  static constexpr bool python_one_by_one = true;
   static Tensor compose(const Args& a) {
     if (a.tensors.empty()) return empty({1, 0});
     std::vector<Tensor> blocks;
@@ -47,6 +48,7 @@ struct CartesianProd : Composite<CartesianProdArgs> {
   static constexpr auto schema = "cartesian_prod(Tensor[] tensors) -> Tensor";
   static constexpr auto doc = "All combinations of an element of each vector, one a row; of one vector itself.";
   static constexpr int variants = kFunction;
+  static constexpr bool python_one_by_one = true;
   static Tensor compose(const Args& a) {
     for (const Tensor& t : a.tensors)
       ARGAND_CHECK(ShapeError, t.defined() && t.dim() == 1, "cartesian_prod: Expect a 1D vector, but got ",

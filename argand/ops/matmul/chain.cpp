@@ -45,6 +45,7 @@ struct Addbmm : Composite<AddbmmArgs> {
   static constexpr auto doc = "beta * self + alpha * the sum of batch1 @ batch2 over the batch; self is broadcast.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto python_old_orders = "beta self alpha batch1 batch2; beta self batch1 batch2";
   static Tensor compose(const Args& a) {
     return sum_of_products("addbmm", a.self, a.batch1, a.batch2, a.beta, a.alpha);
   }
@@ -66,6 +67,7 @@ struct AddbmmInplace : Composite<AddbmmInplaceArgs> {
       "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)";
   static constexpr auto doc = "addbmm, into self.";
   static constexpr int variants = kMethod;
+  static constexpr auto python_old_orders = "beta self alpha batch1 batch2; beta self batch1 batch2";
   static Tensor compose(const Args& a) {
     const exec::AutocastScope plain;  // what is written has self's dtype
     const Tensor result = sum_of_products("addbmm_", a.self, a.batch1, a.batch2, a.beta, a.alpha);
@@ -180,6 +182,7 @@ struct ChainMatmul : Composite<ChainMatmulArgs> {
   static constexpr auto doc = "The product of one or more matrices.";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kOut;
+  static constexpr bool python_one_by_one = true;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, !a.matrices.empty(), "chain_matmul(): Expected one or more matrices");
     for (const Tensor& t : a.matrices)

@@ -12,7 +12,7 @@ struct LinalgCross : Composite<LinalgCrossArgs> {
   static constexpr auto autocast = Autocast::kAsGiven;
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The cross product of the vectors of three elements along dim, broadcast.";
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static constexpr auto dtypes = kAllTypes & ~kBoolType;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == a.other.dim(),
@@ -40,6 +40,7 @@ struct Cross : Composite<CrossArgs> {
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kAsGiven;
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "linalg_cross along dim; without one, along the first dimension of size 3.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto dtypes = kAllTypes & ~kBoolType;
   static Tensor compose(const Args& a) {
     if (a.dim) return linalg_cross(a.self, a.other, *a.dim);

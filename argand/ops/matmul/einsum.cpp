@@ -193,6 +193,8 @@ struct Einsum : Composite<EinsumArgs> {
       "subscripts.";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
+  static constexpr bool python_one_by_one = true;
+  static constexpr bool python_sublists = true;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, !a.tensors.empty(),
                  "einsum(): must specify the equation string and at least one operand, or at least one operand and its "

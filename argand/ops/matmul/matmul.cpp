@@ -37,6 +37,7 @@ struct Matmul : Composite<MatmulArgs> {
       "The matrix product over the last two dimensions, with the leading ones broadcast; a vector operand is taken as "
       "a row or "
       "column, which the result drops again.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() > 0 && a.other.dim() > 0,
@@ -264,6 +265,7 @@ struct Inner : Composite<InnerArgs> {
   static constexpr auto schema = "inner(Tensor self, Tensor other) -> Tensor";
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "Sums the products over the last dimension of both.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     if (a.self.dim() == 0 || a.other.dim() == 0) return a.self * a.other;
     ARGAND_CHECK(ShapeError, a.self.sizes().back() == a.other.sizes().back(),

@@ -95,6 +95,7 @@ struct Addmm : Kernel<AddmmArgs> {
   static constexpr auto doc = "beta * self + alpha * mat1 @ mat2; self is broadcast. With beta 0, self is not read.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
+  static constexpr auto python_old_orders = "beta self alpha mat1 mat2; beta self mat1 mat2";
   static TensorMeta infer(const Args& a) {
     const Dims sizes = check_mm("addmm", "mat1", a.mat1, "mat2", a.mat2);
     check_same_dtype("addmm", "self", a.self, "mat1", a.mat1);
@@ -127,6 +128,7 @@ struct Baddbmm : Kernel<BaddbmmArgs> {
   static constexpr auto doc = "beta * self + alpha * batch1 @ batch2 for batches of matrices; self is broadcast.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
+  static constexpr auto python_old_orders = "beta self alpha batch1 batch2; beta self batch1 batch2";
   static TensorMeta infer(const Args& a) {
     const Dims sizes = check_bmm("baddbmm", a.batch1, a.batch2);
     ARGAND_CHECK(DtypeError, a.self.dtype() == a.batch1.dtype() && a.self.dtype() == a.batch2.dtype(),
@@ -159,6 +161,7 @@ struct Mv : Composite<MvArgs> {
   static constexpr auto schema = "mv(Tensor self, Tensor vec) -> Tensor";
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "Matrix times vector: [n, m] x [m] -> [n].";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 2 && a.vec.dim() == 1 && a.self.sizes()[1] == a.vec.sizes()[0],
@@ -178,6 +181,8 @@ struct Addmv : Composite<AddmvArgs> {
       "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "beta * self + alpha * mat @ vec.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto python_old_orders = "beta self alpha mat vec; beta self mat vec";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.mat.dim() == 2 && a.vec.dim() == 1 && a.mat.sizes()[1] == a.vec.sizes()[0],
@@ -212,6 +217,7 @@ struct Dot : Composite<DotArgs> {
   static constexpr auto schema = "dot(Tensor self, Tensor tensor) -> Tensor";
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The sum of the products of two vectors of one length.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1 && a.tensor.dim() == 1, "dot: 1D tensors expected, but got ",
@@ -236,6 +242,7 @@ struct Vdot : Composite<VdotArgs> {
   static constexpr auto schema = "vdot(Tensor self, Tensor other) -> Tensor";
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The dot product with the first vector conjugated.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) { return a.self.conj().dot(a.other); }
   static void samples(S& s) { s.add({s->real({5}), s->real({5})}); }
@@ -247,6 +254,7 @@ struct Outer : Composite<OuterArgs> {
   static constexpr auto schema = "outer(Tensor self, Tensor vec2) -> Tensor";
   static constexpr const char* overloads[] = {"ger(Tensor self, Tensor vec2) -> Tensor"};
   static constexpr auto doc = "All products of the elements of two vectors: [n], [m] -> [n, m].";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1 && a.vec2.dim() == 1, "outer: expected 1-D tensors, got ",
                  a.self.sizes(), " and ", a.vec2.sizes());
@@ -277,6 +285,8 @@ struct Addr : Composite<AddrArgs> {
   static constexpr auto schema =
       "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * outer(vec1, vec2).";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto python_old_orders = "beta self alpha vec1 vec2; beta self vec1 vec2";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) {
     const ScalarType type = promote_types(promote_types(a.self.dtype(), a.vec1.dtype()), a.vec2.dtype());
@@ -308,6 +318,7 @@ struct AddrInplace : Composite<AddrInplaceArgs> {
       "addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)";
   static constexpr auto doc = "addr, into self.";
   static constexpr int variants = kMethod;
+  static constexpr auto python_old_orders = "beta self alpha vec1 vec2; beta self vec1 vec2";
   static Tensor compose(const Args& a) {
     return write_into("addr_", a.self, [&](const Tensor& self) { return self.addr(a.vec1, a.vec2, a.beta, a.alpha); });
   }

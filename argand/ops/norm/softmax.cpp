@@ -54,7 +54,7 @@ struct SoftmaxForward : Kernel<SoftmaxForwardArgs> {
   static constexpr auto schema = "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor";
   static constexpr auto doc = "softmax of floating-point numbers; with half_to_float, float16 gives float32.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static TensorMeta infer(const Args& a) { return softmax_meta("softmax", a.self, a.dim, a.half_to_float); }
   static void run(const Args& a, Tensor& out) { run_softmax(false, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -99,7 +99,7 @@ struct LogSoftmaxForward : Kernel<LogSoftmaxForwardArgs> {
   static constexpr auto doc =
       "log(softmax(self)) of floating-point numbers; with half_to_float, float16 gives float32.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static TensorMeta infer(const Args& a) { return softmax_meta("log_softmax", a.self, a.dim, a.half_to_float); }
   static void run(const Args& a, Tensor& out) { run_softmax(true, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -140,6 +140,8 @@ struct Softmax : Composite<SoftmaxArgs> {
   static constexpr const char* overloads[] = {
       "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc = "exp(self) / sum(exp(self)) along dim, computed in dtype if given.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto without_out = "special_softmax";
   static constexpr bool out_is_exact = true;
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return _softmax(in_dtype(a.self, a.dtype), a.dim, false); }
@@ -160,6 +162,8 @@ struct LogSoftmax : Composite<LogSoftmaxArgs> {
   static constexpr const char* overloads[] = {
       "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc = "log(softmax(self, dim)), computed stably, in dtype if given.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto without_out = "special_log_softmax";
   static constexpr bool out_is_exact = true;
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return _log_softmax(in_dtype(a.self, a.dtype), a.dim, false); }

@@ -34,6 +34,8 @@ void check_difference(const char* op, const Tensor& self, const Tensor& other) {
 struct Add : Pointwise<AddArgs> {
   static constexpr auto schema = "add(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "self + alpha * other, broadcast. On bool: logical or.";
+  static constexpr auto python_numbers = "self";
+  static constexpr auto python_old_orders = "self alpha other";
   // An exact alpha of one must not touch infinities or NaNs of a complex `other`.
   ARGAND_BODY((x, y, alpha), x + (alpha == T(1) ? y : alpha * y))
   static void check(const Args& a) { check_alpha("add", a.self, a.other, a.alpha); }
@@ -62,6 +64,8 @@ struct Sub : Pointwise<SubArgs> {
   static constexpr const char* overloads[] = {
       "subtract(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor"};
   static constexpr auto doc = "self - alpha * other, broadcast. Not defined for bool.";
+  static constexpr auto python_numbers = "self";
+  static constexpr auto python_old_orders = "self alpha other";
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, y, alpha), x - (alpha == T(1) ? y : alpha * y))
   static void check(const Args& a) {
@@ -113,6 +117,7 @@ struct Mul : Pointwise<MulArgs> {
   static constexpr auto schema = "mul(Tensor self, Tensor|Scalar other) -> Tensor";
   static constexpr const char* overloads[] = {"multiply(Tensor self, Tensor|Scalar other) -> Tensor"};
   static constexpr auto doc = "self * other, broadcast. On bool: logical and.";
+  static constexpr auto python_numbers = "self";
   ARGAND_BODY((x, y), x* y)
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * wide_conj(c.other); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return g * c.self.conj(); }
@@ -130,6 +135,7 @@ struct Div : Pointwise<DivArgs> {
   static constexpr const char* overloads[] = {"divide(Tensor self, Tensor|Scalar other) -> Tensor",
                                               "true_divide(Tensor self, Tensor|Scalar other) -> Tensor"};
   static constexpr auto doc = "self / other, broadcast; integers give floating point.";
+  static constexpr auto python_numbers = "self";
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x, y), x / y)
@@ -150,6 +156,7 @@ ARGAND_NODE(Div, [](const DivArgs& a) { return is_number(a.self) ? "MulBackward0
 struct Addcmul : Pointwise<AddcmulArgs> {
   static constexpr auto schema = "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor";
   static constexpr auto doc = "self + value * tensor1 * tensor2, broadcast.";
+  static constexpr auto python_old_orders = "self value tensor1 tensor2";
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a * b : value * a * b))
@@ -167,6 +174,7 @@ ARGAND_OP(Addcmul)
 struct Addcdiv : Pointwise<AddcdivArgs> {
   static constexpr auto schema = "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor";
   static constexpr auto doc = "self + value * tensor1 / tensor2, broadcast. Not defined for integers.";
+  static constexpr auto python_old_orders = "self value tensor1 tensor2";
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a / b : value * a / b))

@@ -31,6 +31,7 @@ struct DivMode : Pointwise<DivModeArgs> {
       "self / other, broadcast. rounding_mode 'trunc' rounds towards 0, 'floor' down (both keep integers, and an "
       "integer "
       "divisor of 0 is a ValueError); none divides as floating point.";
+  static constexpr auto python_numbers = "self";
   struct Exact : Pointwise<DivModeArgs> {
     static constexpr auto compute = kFloatComplexBody;
     static constexpr auto promote = Promote::kFloat;
@@ -76,6 +77,7 @@ ARGAND_NODE(DivMode, "DivBackward2")
 struct FloorDivide : Pointwise<FloorDivideArgs> {
   static constexpr auto schema = "floor_divide(Tensor self, Tensor|Scalar other) -> Tensor";
   static constexpr auto doc = "The quotient rounded down, as Python's //. An integer divisor of 0 is a ValueError.";
+  static constexpr auto python_numbers = "self";
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x, y), floor_div(x, y))
   static void check(const Args& a) { check_integer_divisor("floor_divide", a.self, a.other); }

@@ -12,6 +12,7 @@ struct Frexp : Kernel<FrexpArgs> {
   static constexpr auto doc =
       "self = mantissa * 2^exponent, the mantissa in [1/2, 1), the exponent int32; zeros, infinities and NaN are their "
       "own mantissas.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.is_floating_point(),
                  "frexp: torch.frexp() only supports floating-point dtypes, got ", a.self.dtype());

@@ -107,7 +107,7 @@ struct FloatPower : Composite<FloatPowerArgs> {
     const Tensor exponent = a.exponent.impl().wrapped_number ? a.exponent : a.exponent.to(t);
     return pow(a.self.impl().wrapped_number ? a.self : a.self.to(t), exponent);
   }
-  static constexpr int variants = kFunction | kMethod;
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool out_is_exact = true;
   static void samples(S& s) {
     s.add({s->positive({2, 3}), s->real({3})});

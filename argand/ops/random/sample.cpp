@@ -10,6 +10,8 @@ namespace argand::ops {
 struct Bernoulli : Composite<BernoulliArgs> {
   static constexpr auto schema = "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc = "1 with the probability at the same place of self, else 0. The gradient is zero.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_may_be_any = true;
   static Tensor compose(const Args& a) { return empty_like(a.self).bernoulli_(a.self, a.generator); }
   static void samples(S& s) { s.fails({s->real({2}, 2, 3)}, "bernoulli_: expects p to be in [0, 1], but got p="); }
 };
@@ -18,6 +20,8 @@ ARGAND_OP(Bernoulli)
 struct BernoulliP : Composite<BernoulliPArgs> {
   static constexpr auto schema = "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc = "A tensor like self: 1 with probability p, else 0.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_may_be_any = true;
   static Tensor compose(const Args& a) { return empty_like(a.self).bernoulli_(a.p, a.generator); }
   static void samples(S& s) { s.fails({s->real({2}), 1.5}, "bernoulli_: expects p to be in [0, 1], but got p=1.5"); }
 };
@@ -43,7 +47,7 @@ struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
   static constexpr auto schema =
       "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc = "Normal samples around the elements of mean.";
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, a.std >= 0, "normal expects std >= 0.0, but found std ", a.std);
     return with_parameters(without_grad([&] { return empty_like(a.mean).normal_(0, a.std, a.generator).add_(a.mean); }),
@@ -68,7 +72,7 @@ void check_std(const Tensor& std) {
 struct NormalFloatTensor : Composite<NormalFloatTensorArgs> {
   static constexpr auto schema = "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc = "Normal samples with the elements of std as standard deviations.";
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     check_std(a.std);
     return with_parameters(
@@ -85,7 +89,7 @@ struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
   static constexpr auto schema =
       "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc = "Normal samples with means and standard deviations from two tensors, broadcast.";
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     check_std(a.std);
     const Dims sizes = broadcast_shapes(a.mean.sizes(), a.std.sizes(), "normal");

@@ -24,7 +24,7 @@ struct Any : Kernel<AnyArgs> {
       "Whether any element over dim (all dimensions if not given) is not 0; NaN is not. uint8 gives uint8.";
   static constexpr bool differentiable = false;
   static constexpr int variants = kFunction | kMethod | kOut;
-  static constexpr bool out_is_exact = true;
+  static constexpr bool out_is_exact = true, out_may_be_bytes = true;
   static TensorMeta infer(const Args& a) { return truth_meta("any", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, Tensor& out) {
     reduce_into(out, cpu::ReduceKind::kAny, a.self, asked_dims("any", a.self, a.dim), {.as = kBool});
@@ -51,7 +51,7 @@ struct All : Kernel<AllArgs> {
       "Whether no element over dim (all dimensions if not given) is 0; NaN is not. uint8 gives uint8.";
   static constexpr bool differentiable = false;
   static constexpr int variants = kFunction | kMethod | kOut;
-  static constexpr bool out_is_exact = true;
+  static constexpr bool out_is_exact = true, out_may_be_bytes = true;
   static TensorMeta infer(const Args& a) { return truth_meta("all", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, Tensor& out) {
     reduce_into(out, cpu::ReduceKind::kAll, a.self, asked_dims("all", a.self, a.dim), {.as = kBool});

@@ -49,6 +49,7 @@ struct Nanmean : Composite<NanmeanArgs> {
   static constexpr auto schema =
       "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc = "The mean over dim (all dimensions if none or empty) of the elements that are not NaN.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto out_chooses_dtype = "of floating point";
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.is_floating_point(),

@@ -231,6 +231,7 @@ struct VarUnbiased : Composite<VarUnbiasedArgs> {
   static constexpr auto schema = "var.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor";
   static constexpr const char* overloads[] = {"var(Tensor self, bool unbiased) -> Tensor"};
   static constexpr auto doc = "var with correction 1 if unbiased, else 0.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) { return var(a.self, a.dim, correction_of(a.unbiased), a.keepdim); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), Dims{1}, true});
@@ -243,6 +244,7 @@ struct StdUnbiased : Composite<StdUnbiasedArgs> {
   static constexpr auto schema = "std.dim(Tensor self, int[1]? dim, bool unbiased, bool keepdim=False) -> Tensor";
   static constexpr const char* overloads[] = {"std(Tensor self, bool unbiased) -> Tensor"};
   static constexpr auto doc = "std with correction 1 if unbiased, else 0.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) { return a.self.std(a.dim, correction_of(a.unbiased), a.keepdim); }
   static void samples(S& s) {
     s.add({s->apart({2, 3}), Dims{1}, true});

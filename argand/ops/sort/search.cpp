@@ -44,7 +44,7 @@ struct Searchsorted : Kernel<SearchsortedArgs> {
       "are "
       "those of self. sorter gives the order of a sequence that is not sorted.";
   static constexpr DtypeSet dtypes = kRealTypes;
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
     const Tensor& sequence = a.sorted_sequence;
@@ -112,7 +112,7 @@ struct Bucketize : Composite<BucketizeArgs> {
   static constexpr auto doc =
       "For each element of self, in which of the intervals between the sorted boundaries it is; intervals include "
       "their upper end, or with right their lower one.";
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.boundaries.dim() == 1, "bucketize: boundaries tensor must be 1 dimension, but got dim(",
                  a.boundaries.dim(), ")");
@@ -137,7 +137,7 @@ struct Isin : Composite<IsinArgs> {
       "Whether each of elements is (or, with invert, is not) one of test_elements, after both are promoted to one "
       "dtype. "
       "NaN equals nothing. assume_unique changes nothing here.";
-  static constexpr int variants = kFunction;
+  static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     const ScalarType type = common_type(a.elements, a.test_elements);
     const Device device = (a.elements.impl().wrapped_number ? a.test_elements : a.elements).device();

@@ -75,6 +75,7 @@ struct Argsort : Composite<ArgsortArgs> {
       "argsort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> Tensor";
   static constexpr const char* overloads[] = {"argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor"};
   static constexpr auto doc = "The indices of sort.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) { return std::get<1>(argand::sort(a.self, a.stable, a.dim, a.descending)); }
   static void samples(S& s) {
     s.add({s->apart({3, 5}), false, 0});
@@ -88,6 +89,7 @@ struct Msort : Composite<MsortArgs> {
   static constexpr auto schema = "msort(Tensor self) -> Tensor";
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The values of sort along dimension 0.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) { return std::get<0>(argand::sort(a.self, 0)); }
   static void samples(S& s) { s.add({s->apart({5, 3})}); }
 };

@@ -117,6 +117,7 @@ struct Diag : Composite<DiagArgs> {
   static constexpr auto schema = "diag(Tensor self, int diagonal=0) -> Tensor";
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The matrix with a vector on its diagonal, or a copy of the diagonal of a matrix.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1 || a.self.dim() == 2, "diag: Supports 1D or 2D tensors. Got ",
                  a.self.dim(), "D");

@@ -111,6 +111,7 @@ ARGAND_OP(BroadcastTo)
 struct BroadcastTensors : Composite<BroadcastTensorsArgs> {
   static constexpr auto schema = "broadcast_tensors(Tensor[] tensors) -> Tensor[]";
   static constexpr auto doc = "All tensors expanded to their common shape.";
+  static constexpr bool python_one_by_one = true;
   static std::vector<Tensor> compose(const Args& a) {
     Dims sizes;
     for (const Tensor& t : a.tensors) sizes = broadcast_shapes(sizes, t.sizes(), "broadcast_tensors");
@@ -130,6 +131,7 @@ struct Meshgrid : Composite<MeshgridArgs> {
   static constexpr auto doc =
       "Grids of coordinates from vectors, expanded without a copy. indexing 'ij': dimension i varies with tensor i; "
       "'xy': dimension 0 varies with the second tensor, dimension 1 with the first, as in NumPy.";
+  static constexpr bool python_one_by_one = true;
   static std::vector<Tensor> compose(const Args& a) {
     ARGAND_CHECK(ValueError, !a.tensors.empty(), "meshgrid expects a non-empty TensorList");
     ARGAND_CHECK(ValueError, a.indexing == "ij" || a.indexing == "xy",

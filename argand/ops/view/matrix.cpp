@@ -17,6 +17,7 @@ struct MatrixT : Composite<MatrixTArgs> {
   static constexpr auto schema = "mT(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "The last two dimensions exchanged.";
   static constexpr int variants = kMethod;
+  static constexpr auto not_python_methods = "mT";
   static Tensor compose(const Args& a) { return matrix_transpose("mT", a.self); }
   static void samples(S& s) {
     s.add({s->real({2, 3, 4})});
@@ -29,6 +30,7 @@ struct Adjoint : Composite<AdjointArgs> {
   static constexpr auto schema = "adjoint(Tensor(a) self) -> Tensor(a)";
   static constexpr const char* overloads[] = {"mH(Tensor(a) self) -> Tensor(a)"};
   static constexpr auto doc = "The last two dimensions exchanged, conjugated.";
+  static constexpr auto not_python_methods = "mH";
   static Tensor compose(const Args& a) { return matrix_transpose("adjoint", a.self).conj(); }
   static void samples(S& s) {
     s.add({s->real({2, 3, 4})});
@@ -42,6 +44,7 @@ struct MatrixH : Composite<MatrixHArgs> {
   static constexpr const char* overloads[] = {"H(Tensor(a) self) -> Tensor(a)"};
   static constexpr auto doc = "The conjugate transpose of a matrix.";
   static constexpr int variants = kMethod;
+  static constexpr auto not_python_methods = "matrix_H H";
   static Tensor compose(const Args& a) {
     if (a.self.dim() == 0) return alias(a.self);
     ARGAND_CHECK(ShapeError, a.self.dim() == 2, "H: only supported on matrices (2-D tensors). Got ", a.self.dim(),
@@ -59,6 +62,7 @@ struct NumpyT : Composite<NumpyTArgs> {
   static constexpr auto schema = "numpy_T(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "All dimensions in reverse order.";
   static constexpr int variants = kMethod;
+  static constexpr auto not_python_methods = "numpy_T";
   static Tensor compose(const Args& a) {
     Dims order;
     for (int64_t d = a.self.dim(); d-- > 0;) order.push_back(d);

@@ -82,6 +82,7 @@ struct AsStridedScatter : Composite<AsStridedScatterArgs> {
     return with_part(Args::kName, whole, whole.as_strided(a.size, a.stride, a.storage_offset), a.src);
   }
   static void samples(S& s) {
+    s->strides_count("it reads the memory of its argument as it lies");
     s.add({s->real({3, 4}), s->real({2, 2}), {2, 2}, {4, 1}, 1});
     s.add({s->real({6}), s->real({3}), {3}, {2}});
     s.fails({s->real({6}), s->real({2}), {3}, {2}},

@@ -21,7 +21,7 @@ class PiecesNode final : public autograd::Node {
     for (const Tensor& piece : pieces) add_input(piece);
   }
   std::string name() const override {
-    const char* const label = autograd::label_of(*this);
+    const char* const label = this->label();
     return label ? label : name_;
   }
   Grads apply(Grads grads) override {

@@ -73,6 +73,7 @@ struct AsStrided : View<AsStridedArgs> {
     return offset;
   }
   static void samples(S& s) {
+    s->strides_count("it reads the memory of its argument as it lies");
     s.add({s->real({3, 4}), {2, 2}, {1, 4}, 1});
     s.add({s->real({3, 4}), {3, 5}, {2, 1}, 1});  // overlapping windows
     s.add({s->real({3, 4}), {2, 3}, {0, 4}});     // one row twice

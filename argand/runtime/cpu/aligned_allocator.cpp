@@ -223,7 +223,10 @@ void* reuse(const SizeClass& size) {
 }
 
 // Programs that try a smaller batch look for these words, which are PyTorch's.
-constexpr const char* kPyTorchsWords = " (DefaultCPUAllocator: can't allocate memory). ";
+std::string pytorchs_words(size_t bytes) {
+  return str(" (DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
+             " bytes. Error code 12 (Cannot allocate memory)). ");
+}
 
 size_t kept_bytes() noexcept {
   if constexpr (!kKeep) return 0;
@@ -231,7 +234,7 @@ size_t kept_bytes() noexcept {
 }
 
 [[noreturn]] void throw_out_of_memory(size_t bytes, const char* why) {
-  ARGAND_THROW(OutOfMemoryError, "out of memory: ", why, " ", bytes, " bytes", kPyTorchsWords,
+  ARGAND_THROW(OutOfMemoryError, "out of memory: ", why, " ", bytes, " bytes", pytorchs_words(bytes),
                memory_limits_text(read_memory_limits()), "; kept for later use: ", kept_bytes() >> 20, " MiB");
 }
 

@@ -434,6 +434,9 @@ TEST_F(CachingAllocatorTest, TheErrorSaysWhoHoldsTheMemory) {
       "    6.00 MiB         2            conv2d [64, 16, 28, 28] float32\n"
       "    4.00 MiB         1            relu [1, 2, 3, 4, 5, 6, ...] float16\n"
       "    1.00 KiB         1            (no op)");
+  const std::string beyond = out_of_memory(size_t{1} << 60), just_below = out_of_memory((size_t{1} << 60) - (1 << 30));
+  EXPECT_NE(beyond.find("Tried to allocate more than 1EB memory. GPU 0 has"), std::string::npos) << beyond;
+  EXPECT_NE(just_below.find("Tried to allocate 1073741823.00 GiB. GPU 0 has"), std::string::npos) << just_below;
   for (int64_t i = 0; i < 12; ++i) {
     t_holder = {"add", "int8", 1, {i}};
     allocate(512);

@@ -185,10 +185,15 @@ std::string shape_text(const Holder& holder) {
   return out + str("] ", holder.dtype);
 }
 
+// As PyTorch's: sizes from here on are told in these words.
+static std::string wanted_text(size_t nbytes) {
+  return nbytes >= size_t{1} << 60 ? "more than 1EB memory" : bytes_text(nbytes);
+}
+
 std::string out_of_memory_text(const OutOfMemory& error, const MemorySnapshot& snapshot) {
   // Its beginning is PyTorch's, by which programs know that a smaller batch may help.
   std::string out = error.holder.op != nullptr ? str(error.holder.op, ": ") : "";
-  out += str("CUDA out of memory. Tried to allocate ", bytes_text(error.requested), ". GPU ",
+  out += str("CUDA out of memory. Tried to allocate ", wanted_text(error.requested), ". GPU ",
              error.device.substr(error.device.find(':') + 1), " has a total capacity of ", bytes_text(error.capacity),
              " of which ", bytes_text(error.free), " is free. This process holds ", bytes_text(error.allocated),
              " in tensors and ", bytes_text(error.reserved - error.allocated), " reserved but free.");
