@@ -155,7 +155,7 @@ def copy_of(op):
     name, rest = re.fullmatch(r"(\w+)(.*)", op.schema.text, re.S).groups()
     schema = parse(f"{name}_copy" + re.sub(r"\([a-z]\)", "", rest))
     return Op(op.name + "Copy", "Composite", op.family, op.file, [schema], {"function", "out"},
-              f"{name}() in memory of its own.", out_is_exact=True, copy_of=op)
+              f"{name}() in memory of its own.", copy_of=op)
 
 
 def calls_left_to_cpu(root: Path):

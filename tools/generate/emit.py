@@ -307,6 +307,7 @@ def copies(family, ops):
 struct {op.name} : Composite<{op.name}Args> {{
   static constexpr auto schema = "{op.schema.text}";
   static constexpr auto doc = "{op.doc}";
+  static constexpr bool out_is_exact = true;
   static Result compose(const Args& a) {{ return {made}; }}
   static void samples(S& s) {{
     each_sample<{view.name}Args>({view.name}_info, s, []({view.name}Args& a) {{ return Args{{{fields}}}; }});
