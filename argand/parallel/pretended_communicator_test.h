@@ -95,6 +95,8 @@ class PretendedCommunicator final : public Communicator {
 
   void put(const std::vector<CommunicatorCall>& calls) override {
     std::unique_lock lock(meeting_->mutex);
+    // Whoever came before has left, and its calls are gone.
+    if (meeting_->aborted) std::rethrow_exception(meeting_->aborted);
     meeting_->calls[rank_] = &calls;
     const uint64_t round = meeting_->round;
     if (++meeting_->come == meeting_->calls.size()) {
