@@ -19,8 +19,8 @@
 //                out_is_exact, out_may_be_bytes, out_may_be_any, out_is_counted, out_keeps_shape, out_names,
 //                out_chooses_dtype and without_out, which say what out= may be (CONTRIBUTING.md);
 //                python_defaults, python_numbers, python_tensor_numbers, python_one_by_one, python_sublists,
-//                python_old_orders and not_python_methods, which say where Python's calls are others than C++'s (CONTRIBUTING.md);
-//                transform, of Fourier transforms: the words that refuse complex tensors, or ""
+//                python_old_orders and not_python_methods, which say where Python's calls are others than C++'s
+//                (CONTRIBUTING.md); transform, of Fourier transforms: the words that refuse complex tensors, or ""
 //   Pointwise    ARGAND_BODY, compute, promote;
 //                or form(const Args&) -> const PointwiseInfo&, which chooses among bodies that stand in nested structs
 //                of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor? operands;
