@@ -45,7 +45,8 @@ def test_more_than_the_machine_has():
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.stdout.startswith("out of memory: this process cannot have 70368744177664 bytes (DefaultCPUAllocator: can't allocate "
-                                  "memory). memory and swap of the machine: "), done.stderr
+                                  "memory: you tried to allocate 70368744177664 bytes. Error code 12 (Cannot allocate memory)). memory and "
+                                  "swap of the machine: "), done.stderr
 
 
 def test_fractions_of_a_gpu(tmp_path):

@@ -131,7 +131,6 @@ struct LinalgMatrixPower : Composite<LinalgMatrixPowerArgs> {
   static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The matrices n times with themselves; the inverses, if n is negative.";
   static constexpr int variants = kFunction | kOut;
-  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return power("linalg_matrix_power", a.self, a.n); }
   static void samples(S& s) {
     s.add({s->real({2, 3, 3}), 5});
