@@ -186,7 +186,6 @@ ARGAND_OP(ClampBackward)
 
 struct ClampMin : Pointwise<ClampMinArgs> {
   static constexpr auto schema = "clamp_min(Tensor self, Tensor|Scalar min) -> Tensor";
-  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "self, or min where that is larger; NaN if either is. Gradients as in clamp.";
   static constexpr auto compute = kRealBoolBody;
   ARGAND_BODY((x, low), max(x, low))
@@ -204,7 +203,6 @@ ARGAND_NODE(ClampMin, [](const ClampMinArgs& a) { return is_number(a.min) ? null
 
 struct ClampMax : Pointwise<ClampMaxArgs> {
   static constexpr auto schema = "clamp_max(Tensor self, Tensor|Scalar max) -> Tensor";
-  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "self, or max where that is smaller; NaN if either is. Gradients as in clamp.";
   static constexpr auto compute = kRealBoolBody;
   ARGAND_BODY((x, high), min(x, high))
