@@ -131,7 +131,7 @@ class _Importer:
 
     def __init__(self, command, job, options, deadline):
         self.options, self.lock = options, threading.Lock()
-        self.place = tempfile.TemporaryDirectory()
+        self.place = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         folder = Path(self.place.name)
         self.told = _Watched(folder, options)
         (folder / "job").write_text(json.dumps({**job, "folder": str(folder)}))
@@ -187,7 +187,8 @@ class File:
 
     def _once(self, tests):
         """A process that runs tests: (what it told, why it was ended or None)."""
-        with tempfile.TemporaryDirectory() as folder:
+        # What imported the file may write the status of a process that was stopped just when the folder goes.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             run = _Watched(folder, self.options)
             importer, self.importer = self.importer, self.importer if self.forks else None
             if importer is None:
