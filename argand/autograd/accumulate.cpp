@@ -30,9 +30,12 @@ AccumulateGrad::~AccumulateGrad() {
 namespace {
 
 // Note [Turns at a leaf]
-// Threads that add to one .grad do so one after the other.  Ops run under the leaf's mutex, unless a program's code may
-// see them (a dispatch mode, a class of tensors that intercepts): that code may wait for what another thread holds who
-// waits for the mutex, or ask the leaf something itself.  Then the thread has its turn instead, and holds no lock.
+// Threads that add to the gradient of one leaf do so one after the other.  Usually the addition runs while the thread
+// holds the leaf's mutex.  That would be a deadlock where a program's code sees the addition, because a dispatch mode
+// is active or a tensor intercepts its calls: the code may register a hook on the leaf, which takes the mutex again, or
+// it may wait for Python's lock, which another thread holds while it waits for the mutex.  In these cases the thread
+// takes a turn instead: it holds no lock while it adds, and other threads that want to add to the same leaf wait for
+// the end of its turn.
 class Turn {
  public:
   explicit Turn(const AutogradMeta& leaf) : leaf_(&leaf) {
@@ -58,7 +61,8 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  // Under the mutex of a leaf, whether somebody may have a turn: it began, or waited for, before the mutex was taken.
+  // Whether any thread has a turn or waits for one.  While the mutex of a leaf is held, no turn at this leaf begins
+  // that any() does not tell of.
   static bool any() { return count.load() != 0; }
 
  private:
@@ -75,8 +79,14 @@ class Turn {
     static auto* const made = [] {
       pthread_atfork([] { state().mutex.lock(); }, [] { state().mutex.unlock(); },
                      [] {
-                       new (&state()) State;  // the threads whose turn it was are not there
-                       count.store(0);
+                       State& all = state();
+                       new (&all.changed) std::condition_variable;  // threads that waited are not in the child
+                       const auto me = std::this_thread::get_id();
+                       std::erase_if(all.turns, [me](const auto& turn) { return turn.second.thread != me; });
+                       int mine = 0;
+                       for (const auto& [leaf, holder] : all.turns) mine += holder.depth;
+                       count.store(mine);
+                       all.mutex.unlock();
                      });
       return new State;
     }();
@@ -92,7 +102,8 @@ bool is_offered() {
   return (state & exec::DispatchHooks::kModes) != 0 && (state & exec::DispatchHooks::kOff) == 0;
 }
 
-// .grad after `gradient` is added to `grad`, which may be that tensor; `owners`, as of add_to_grad.
+// What .grad is after `gradient` is added to `grad`, its value before: `grad` itself where it can be written in place.
+// `owners` has the meaning that it has for add_to_grad().
 Tensor sum_of(const Tensor& t, const Tensor& grad, Tensor gradient, size_t owners) {
   if (grad.defined()) {
     if (GradMode::is_enabled()) return grad + gradient;
@@ -115,7 +126,8 @@ std::vector<Node::Hook> hooks_after_accumulation(const AutogradMeta& meta) {
   return after;
 }
 
-// Puts `gradient`, which has so many owners if it is nobody else's, into .grad; returns the hooks to call then.
+// Adds `gradient` to .grad, and returns the hooks to call afterwards.  `owners` is the reference count that `gradient`
+// has if only the caller uses it; .grad may then become this tensor without a copy.
 std::vector<Node::Hook> add_to_grad(const Tensor& t, Tensor gradient, size_t owners) {
   AutogradMeta& meta = autograd_meta(t);
   if (!is_offered() && !is_seen(gradient)) {

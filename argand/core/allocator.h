@@ -19,11 +19,14 @@ class Allocator {
   virtual void used(void* /*data*/) {}
   // Host memory that devices copy from and to without staging.
   virtual bool pinned() const { return false; }
-  // No block of more bytes can ever be had: a storage that wants one asks at once, so that the error is its maker's.
-  size_t capacity() const { return capacity_; }
+  // OutOfMemoryError if a block of so many bytes cannot be had as things are now; keeps no memory.
+  virtual void ask(size_t nbytes) { deallocate(allocate(nbytes), nbytes); }
+  // Storages get their bytes when somebody first looks at them.  One of more bytes than this asks when it is made, so
+  // that the call that makes it gets the error.
+  size_t asks_beyond() const { return asks_beyond_; }
 
  protected:
-  size_t capacity_ = SIZE_MAX;
+  size_t asks_beyond_ = SIZE_MAX;
 };
 
 }  // namespace argand

@@ -1,14 +1,13 @@
 #include "argand/core/storage.h"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <utility>
 
 #include "argand/base/error.h"
+#include "argand/base/lock_stripes.h"
 #include "argand/core/allocating.h"
 #include "argand/core/late_bytes.h"
-#include "argand/core/limited_allocator.h"
 #include "argand/core/lost_memory.h"
 #include "argand/core/memory_hook.h"
 #include "argand/core/watched_bytes.h"
@@ -33,8 +32,8 @@ struct AllocatingScope {
 // First looks and lost writes of one storage take turns.  Both are rare, so a few locks serve all storages.  A lock is
 // never held while memory is allocated: running out of it issues and frees work of other storages.
 std::mutex& lock_of(const StorageImpl* storage) {
-  static auto& locks = *new std::array<std::mutex, 64>;
-  return locks[reinterpret_cast<uintptr_t>(storage) / sizeof(StorageImpl) % locks.size()];
+  static auto& locks = *new LockStripes;
+  return locks.of(storage);
 }
 
 const LateBytes* late_bytes_of(const std::function<void(void*)>& release) {
@@ -74,10 +73,9 @@ void* StorageImpl::allocate(size_t nbytes) {
   return allocator_->allocate(nbytes);
 }
 
-// An allocator may have after all what it did not expect to have.
 void StorageImpl::ask_for(size_t nbytes) {
-  if (auto* const limited = dynamic_cast<LimitedAllocator*>(allocator_)) return limited->ask(nbytes);
-  allocator_->deallocate(allocate(nbytes), nbytes);
+  const AllocatingScope scope(this);
+  allocator_->ask(nbytes);
 }
 
 void* StorageImpl::first_look() {

@@ -60,7 +60,7 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   // `nbytes` bytes of `allocator`, not allocated yet.  OutOfMemoryError if so many can never be had.
   StorageImpl(size_t nbytes, Allocator& allocator)
       : nbytes_(nbytes), allocator_(&allocator), device_(allocator.device()) {
-    if (nbytes > allocator.capacity()) [[unlikely]]
+    if (nbytes > allocator.asks_beyond()) [[unlikely]]
       ask_for(nbytes);
   }
   // Bytes owned by someone else; `release` runs when the last owner leaves.  Exposed from the start.

@@ -4,14 +4,13 @@
 // Nobody owns the bytes of a mapped file.  When the file becomes shorter, the system shows zeros up to the end of the
 // page and sends SIGBUS to whoever reads or writes behind it, in the middle of any instruction of any thread, where
 // nothing may be thrown.  So three parts stand together:
-// - A storage over such bytes asks at every look (StorageImpl::data) whether they are still what they were, and the
-// look
-//   throws if they are not: `look()`.  Its address is never kept, so no look is left out.
-// - While a kernel runs, the answer may change.  A handler of SIGBUS (runtime/cpu/bus_errors.h) puts pages of zeros
-// where
-//   the file was and notes that the range is torn; the instruction goes on.
-// - Whoever has read asks again (`check_watched`): after every kernel and copy in exec, and where elements are read
-//   without one.  It throws, and what was written meanwhile is lost (Note [Lost writes]).
+// 1. A storage over such bytes checks at every look (StorageImpl::data) whether they are still what they were, and
+//    throws if they are not: `look()`.  The storage never keeps the address, so no look goes without the check.
+// 2. The bytes may go while a kernel runs.  A handler of SIGBUS (runtime/cpu/bus_errors.h) puts pages of zeros where
+//    the file was and notes that the range is torn; the instruction goes on.
+// 3. Whoever has read checks again (`check_watched`): exec after every kernel and copy, and all code that reads
+// elements
+//    without a kernel.  The check throws, and what was written meanwhile is lost (Note [Lost writes]).
 // The price where no file is mapped is one relaxed load a call.
 #pragma once
 #include <atomic>
@@ -39,7 +38,8 @@ struct WatchedRange {
   char name[128] = {};  // for a message of the handler's: what the bytes are, maybe cut
 };
 
-// What such a storage keeps where others keep the function that releases borrowed bytes: the bytes go with it.
+// A storage over borrowed bytes keeps a function that releases them.  A storage over bytes that may go keeps one of
+// these instead, which owns the bytes.
 struct WatchedRelease {
   std::shared_ptr<const WatchedBytes> bytes;
   void operator()(void*) const noexcept {}

@@ -1,7 +1,6 @@
 #include "argand/exec/cuda_memory.h"
 
 #include "argand/exec/cuda.h"
-#include "argand/runtime/memory_fraction.h"
 
 namespace argand::cuda {
 namespace {
@@ -31,10 +30,7 @@ void record_memory_history(bool enabled, size_t max_entries, DeviceIndex index) 
 void set_per_process_memory_fraction(double fraction, DeviceIndex index) {
   monitor(index).set_memory_fraction(fraction);
 }
-double get_per_process_memory_fraction(DeviceIndex index) {
-  auto* const limit = dynamic_cast<MemoryFraction*>(&monitor(index));
-  return limit ? limit->memory_fraction() : 1;
-}
+double get_per_process_memory_fraction(DeviceIndex index) { return monitor(index).memory_fraction(); }
 std::pair<size_t, size_t> mem_get_info(DeviceIndex index) { return monitor(index).free_and_total(); }
 
 }  // namespace argand::cuda

@@ -1,12 +1,12 @@
 #include "argand/exec/graph.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cctype>
 #include <new>
 #include <unordered_map>
 
+#include "argand/base/lock_stripes.h"
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/node_hooks.h"
@@ -128,8 +128,8 @@ Tensor Node::with_history(const Tensor& result, uint32_t nr) {
 namespace {
 // Hooks come and go seldom, so a few locks serve all nodes.  Not the node's own, which is held while its gradient runs.
 std::mutex& hooks_lock(const Node* node) {
-  static auto& locks = *new std::array<std::mutex, 64>;
-  return locks[reinterpret_cast<uintptr_t>(node) / 64 % locks.size()];
+  static auto& locks = *new LockStripes;
+  return locks.of(node);
 }
 }  // namespace
 

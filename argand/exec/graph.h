@@ -77,7 +77,7 @@ class Node : public RefCounted {
   // This node runs as part of `owner` and is no node of the graph itself; `owner` outlives it.
   void set_owner(Node* owner) { owner_ = owner; }
   std::mutex& mutex() { return mutex_; }
-  // The name of the composite whose last node this is; null: it has its own.  Lives for ever.
+  // The name that a composite gave to its last node, a text that stays valid for ever; null if none did.
   const char* label() const { return label_; }
   void set_label(const char* label) { label_ = label; }
   // What programs attach to the node itself, null if nothing yet; make_extras() is in exec/node_hooks.h.

@@ -478,14 +478,14 @@ void check_composite(const OpInfo& op, void* args) {
   check_dtype(op, slots);
 }
 
-// Some composites look at elements themselves.
+// Composites may read elements without a kernel, so their arguments are checked as after one.
 void check_arguments(const OpInfo& op, void* args) {
   TensorSlots slots;
   op.args.tensors(args, slots);
   check_slots(slots, {});
 }
 
-// Gives the nodes of a composite's results the name that it has among nodes, if any (ARGAND_NODE).
+// Gives the nodes of a composite's results the name that ARGAND_NODE chose for the composite, if there is one.
 class CompositeName {
  public:
   CompositeName(const OpInfo& op, const void* args)

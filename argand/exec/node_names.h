@@ -6,22 +6,23 @@
 
 namespace argand::autograd {
 
-// What the node of an op is called, "SumBackward1" with the number of the form; both must live for ever.  ARGAND_NODE
-// (ops/node_name.h) sets the op's while the library is loaded.
+// How the nodes of an op are named.  ARGAND_NODE (ops/node_name.h) sets this for an op while the library is loaded.
 struct NodeNaming {
-  // Of its arguments; null: the name that is made from the op's.  What the node of an op that is recorded as one does
-  // not keep is undefined; `node` is null of a composite.
+  // The name for a call with these arguments, as "SumBackward1"; the text must stay valid for ever.  Null means the
+  // name that node_name_of() makes.  For an op that is recorded as one node, `node` is this node, and tensors that it
+  // does not keep are undefined among the arguments.  For a composite `node` is null.
   const char* (*name)(const void* args, const OpNode* node);
-  // Of a composite: gives `name` to the nodes of the results that were made since then.
+  // For composites: `result` points to what the composite returned.  Names the nodes of these tensors, if they were
+  // made since the node number `since`.
   void (*label)(const void* result, const char* name, uint64_t since);
 };
 
-// What the node of the op `log_softmax` is called if nothing else is said: "LogSoftmaxBackward0".
+// The name that is made from the name of an op: "LogSoftmaxBackward0" for "log_softmax".
 std::string node_name_of(std::string_view op);
 
 // Every node made after this call has at least this number (Node::sequence_nr).
 uint64_t next_sequence_nr();
-// Calls the node of `t` so, if it was made since.
+// Gives the node of `t` this name, if the node was made since the node number `since`.
 void label_node(const Tensor& t, const char* name, uint64_t since);
 
 // name() as PyTorch's Python and its profiler have it: numbers come as tensors there, so that there is no AddBackward1.

@@ -1,4 +1,5 @@
-// What ops that may be told a dtype, and sequences of computed length, say of a tensor given as out=.
+// Two rules about a tensor given as out=: which dtype it chooses for an op that takes a dtype, and the warning that a
+// sequence of computed length resizes it.
 #pragma once
 #include "argand/exec/op_info.h"
 

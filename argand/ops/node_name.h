@@ -1,11 +1,12 @@
-// What PyTorch calls the node of an op, where its own name would give another.  Stands behind the definition:
+// ARGAND_NODE gives an op's autograd node the name that PyTorch has, where the name made from the op's would be
+// another. It is written behind the definition of the op:
 //
 //   ARGAND_NODE(Dot)                    a composite that is one node there: "DotBackward0"
 //   ARGAND_NODE(Tile, "RepeatBackward0")
 //   ARGAND_NODE(Fmod, [](const FmodArgs& a) { return is_number(a.other) ? "FmodBackward0" : "FmodBackward1"; })
 //
-// A function that returns null leaves the name that the op's own gives.  The name of a composite is given to the node
-// of its result, the last one of those that it is made of.
+// A function that returns null leaves the name that is made from the op's.  A composite makes several nodes; the name
+// goes to the last one, which is the node of its result.
 #pragma once
 #include "argand/exec/node_names.h"
 #include "argand/ops/define.h"
@@ -48,6 +49,13 @@ bool name_nodes(OpInfo& op, Choose choose) {
   op.naming = &naming;
   return true;
 }
+
+// The name for NAME_copy, of the arguments of NAME: "PermuteBackward0_copy".
+template <class ViewArgs>
+constexpr auto copy_of = [](const auto&) {
+  static const auto& name = *new std::string(autograd::node_name_of(ViewArgs::kName) + "_copy");
+  return name.c_str();
+};
 
 template <class Op>
 bool name_nodes(OpInfo& op) {

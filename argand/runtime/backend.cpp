@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "argand/base/error.h"
-#include "argand/core/limited_allocator.h"
 #include "argand/runtime/cpu/aligned_allocator.h"
 #include "argand/runtime/cpu/memory_limits.h"
 #include "argand/runtime/process_end.h"
@@ -14,9 +13,9 @@
 namespace argand {
 namespace {
 
-class CpuAllocator final : public LimitedAllocator {
+class CpuAllocator final : public Allocator {
  public:
-  CpuAllocator() { capacity_ = kAlwaysTried; }
+  CpuAllocator() { asks_beyond_ = kAlwaysTried; }
   void ask(size_t nbytes) override { ask_for_memory(nbytes); }
   void* allocate(size_t nbytes) override { return allocate_aligned(nbytes); }
   void deallocate(void* data, size_t nbytes) noexcept override { deallocate_aligned(data, nbytes); }

@@ -17,14 +17,13 @@ _SWITCHES = set("""aggressive_fusion allow_buffer_reuse assume_aligned_inputs b2
     use_mixed_mm""".split())
 _VALUES = set("""autotune_in_subproc compile_threads cpu_backend cuda_backend kernel_name_max_ops max_autotune_conv_backends
     max_autotune_gemm_backends max_autotune_gemm_search_space max_fusion_size max_pointwise_cat_inputs memory_pool padding_alignment_bytes
-    padding_stride_threshold post_grad_custom_post_pass post_grad_custom_pre_pass pre_grad_custom_pass joint_custom_post_pass
-    joint_custom_pre_pass realize_acc_reads_threshold realize_opcount_threshold realize_reads_threshold
+    padding_stride_threshold realize_acc_reads_threshold realize_opcount_threshold realize_reads_threshold
     unroll_reductions_threshold""".split())
 _FAMILIES = ("aot_inductor", "aten_distributed_optimizations", "auto_chunker", "cpp", "cuda", "cutlass", "halide", "rocm", "triton", "xpu")
 # What a program wants to see, or to have called.
 _SHOWN = {"debug", "verbose_progress", "guard_filter_fn", "profiler_mark_wrapper_call", "generate_intermediate_hooks", "nan_asserts",
           "runtime_triton_nan_asserts", "scalar_asserts", "assert_indirect_indexing", "alignment_asserts"}
-_CALLED = {"post_grad_custom_post_pass", "post_grad_custom_pre_pass", "pre_grad_custom_pass", "joint_custom_post_pass", "joint_custom_pre_pass"}
+_CALLED = set("joint_custom_post_pass joint_custom_pre_pass post_grad_custom_post_pass post_grad_custom_pre_pass pre_grad_custom_pass".split())
 
 
 def check(mode, options, dynamic_shapes, backend, as_it_is):
@@ -48,9 +47,9 @@ def _check_option(name, value):
     family = name.partition(".")[0] if "." in name else None
     if name in _SWITCHES and not isinstance(value, bool):
         raise RuntimeError(f"Unexpected type of attr {name}, got {type(value).__name__} should be bool")
-    if name in _SHOWN or family == "trace" or (name in _CALLED and value is not None):
+    if name in _SHOWN or name in _CALLED or family == "trace":
         if value:
             warn_ignored("torch.compile", f"options[{name!r}]", value, "no code is generated that could be shown, checked or changed")
     elif name not in _SWITCHES and name not in _VALUES and family not in _FAMILIES:
         raise RuntimeError(f"Unexpected optimization option {name}, known options are "
-                           f"{sorted(_SWITCHES | _VALUES | _SHOWN)} and those that begin with {', '.join(_FAMILIES)} or trace and a dot")
+                           f"{sorted(_SWITCHES | _VALUES | _SHOWN | _CALLED)} and those that begin with {', '.join(_FAMILIES)} or trace and a dot")

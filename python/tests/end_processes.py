@@ -15,7 +15,6 @@ left, and one that does not end within --longest seconds.  The seed of each fail
 import argparse
 import concurrent.futures
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -23,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import uuid
+
+from marked_processes import processes_of
 
 # What is under way, each as the body of a function of `device`.  It may start threads, and returns soon.
 KINDS = {
@@ -281,17 +282,6 @@ class Case:
         return problems
 
 
-def _processes_of(mark):
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if mark.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
-                found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
 def run(seed, device="cpu", longest=120, cache=None):
     """(Case, problems, output) of one seed.  cache: the folder of a warm cache of kernels."""
     case, mark = Case(seed, device), f"end-{uuid.uuid4().hex}"
@@ -308,7 +298,7 @@ def run(seed, device="cpu", longest=120, cache=None):
             problems, err = [f"not ended after {longest} s"], _stacks_of(process)
         problems += [f"process {pid} is left" for pid in _left(mark, process.pid)]
     finally:
-        for pid in _processes_of(mark):
+        for pid in processes_of(mark):
             os.kill(pid, signal.SIGKILL)
         process.wait()
         process.stderr.close()
@@ -320,7 +310,7 @@ def _left(mark, own):
     """Workers see that their parent has gone, which takes them a moment."""
     import time
     until = time.monotonic() + 10
-    while (left := [pid for pid in _processes_of(mark) if pid != own]) and time.monotonic() < until:
+    while (left := [pid for pid in processes_of(mark) if pid != own]) and time.monotonic() < until:
         time.sleep(0.05)
     return left
 

@@ -21,6 +21,8 @@ import tempfile
 import time
 import uuid
 
+from marked_processes import processes_of
+
 PARTS = ("joining", "collectives", "backward", "checkpoint", "leaving")
 HOWS = ("SIGKILL", "SIGSTOP", "SIGTERM", "exit", "exception")
 TIMEOUT = 15  # of a rank that does not come: it cannot be told from one that is late
@@ -152,17 +154,6 @@ def _free_port():
         return one.getsockname()[1]
 
 
-def _processes_of(mark):
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if mark.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
-                found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
 def _lines(folder, rank):
     """{first word: the rest of its last line}."""
     path = folder / f"rank{rank}"
@@ -228,24 +219,24 @@ def run(seed, within=5.0, longest=60):
                 if case.is_launched and case.how == "SIGSTOP":  # where it made its last call, the launcher waits for it
                     with contextlib.suppress(subprocess.TimeoutExpired):
                         each.wait(within + 5)
-                    for pid in _processes_of(mark):
+                    for pid in processes_of(mark):
                         os.kill(pid, signal.SIGCONT)
                 each.wait(max(0.1, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 result.problems.append(f"not ended after {longest} s")
                 break
-        pids |= set(_processes_of(mark))
+        pids |= set(processes_of(mark))
         if not case.is_launched and case.how == "SIGSTOP":
             while "killed" not in _lines(folder / "logs", case.lost) and time.monotonic() < deadline:
                 time.sleep(0.02)
             started[case.lost].kill()
         if not case.is_launched:
             started[case.lost].wait(10)
-        left = [pid for pid in _processes_of(mark) if pid not in {p.pid for p in started if p.poll() is not None}]
+        left = [pid for pid in processes_of(mark) if pid not in {p.pid for p in started if p.poll() is not None}]
         time_left = time.monotonic() + 3
         while left and time.monotonic() < time_left:
             time.sleep(0.02)
-            left = _processes_of(mark)
+            left = processes_of(mark)
         if left:
             result.problems.append(f"processes are left: {left}")
         if files := os.listdir(folder / "tmp"):
@@ -260,7 +251,7 @@ def run(seed, within=5.0, longest=60):
         for each in started:
             each.kill()
             each.wait()
-        for pid in _processes_of(mark):
+        for pid in processes_of(mark):
             os.kill(pid, signal.SIGKILL)
         shutil.rmtree(folder, ignore_errors=True)
     return result

@@ -1,4 +1,7 @@
 """Numbers of pieces and sizes beyond all memory are refused before work begins that grows with them."""
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -33,3 +36,18 @@ def test_answered_at_once(size):
     assert [p.tolist() for p in x.chunk(size)] == [[1.], [1.], [1.], [1.]] and [p.shape for p in x.split(size)] == [(4,)]
     assert x.diff(size).shape == (0,) and rows.diff(n=size).shape == (2, 0) and torch.combinations(x, size).shape == (0, size)
     assert time.process_time() - begin < 1
+
+
+def test_memory_that_a_result_needs_is_all_that_is_asked_for():
+    """The padded bytes fit into the limit; as many int64 would not."""
+    program = """
+import resource
+import argand as torch
+x = torch.zeros(1, 1, 16, 1 << 24, dtype=torch.uint8)
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+padded = torch.nn.functional.pad(x, (0, 0, 16, 16), mode="circular")
+print(tuple(padded.shape), int(padded[0, 0, 0, 0]))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+                         env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert ran.stdout == "(1, 1, 48, 16777216) 0\n", ran.stderr

@@ -569,3 +569,25 @@ def test_gradcheck_takes_tensors_without_memory_of_their_own(fast_mode):
         assert torch.equal(x.detach().inner, inner)
         with pytest.raises(RuntimeError, match="Jacobian mismatch for output 0 with respect to input 0"):
             torch.autograd.gradcheck(_Twice.apply, x, fast_mode=fast_mode)
+
+
+def test_a_process_may_be_forked_while_a_gradient_is_accumulated(tmp_path):
+    """By the code of a mode that sees the addition: parent and child both come through it, and go on to the next one."""
+    script = tmp_path / "forks.py"
+    script.write_text("""
+import os, torch
+from torch.utils._python_dispatch import TorchDispatchMode
+p, pids = torch.nn.Parameter(torch.zeros(3)), []
+class Forks(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if str(func) == "aten.add_.Tensor" and not pids:
+            pids.append(os.fork())
+        return func(*args, **(kwargs or {}))
+for _ in range(3):
+    with Forks(): (p * 2).sum().backward()
+assert p.grad.tolist() == [6.0] * 3
+if pids[0] == 0: os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pids[0], 0)[1]))
+""")
+    ran = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=60)
+    assert (ran.stdout, ran.stderr) == ("7\n", "")

@@ -1,6 +1,5 @@
 """Writes what is derived from the op definitions: argument structs, functions, methods, the table, the reference page."""
 import itertools
-import re
 from copy import copy
 
 import cpp_types
@@ -9,6 +8,7 @@ LEAF_FAMILIES = ("create", "random")  # their functions honour requires_grad amo
 # Declared in a header of their own, argand/ops/<family>/functions.h, which functions.h does not include: every file of the library
 # includes that one, and few need these.
 APART = ("vision",)
+LINE = 120  # columns of a page
 NOTE = "// Generated from the op definitions in argand/ops by tools/generate.  Do not edit.\n"
 
 
@@ -289,12 +289,6 @@ def definitions(family, ops, apis):
             f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
 
 
-def node_name(op):
-    """As node_name_of() in argand/exec/graph.cpp."""
-    words = re.split(r"[_.]", op)
-    return "".join(re.sub(r"(^|\d)([a-z])", lambda m: m[1] + m[2].upper(), word) for word in words) + "Backward0"
-
-
 def copies(family, ops):
     """Definitions of the ops NAME_copy, in the ops NAME that are defined by hand."""
     out = [NOTE + f'#include "argand/ops/copies.h"\n#include "argand/ops/{family}/args.h"\n\nnamespace argand::ops {{\n']
@@ -314,7 +308,7 @@ struct {op.name} : Composite<{op.name}Args> {{
   }}
 }};
 ARGAND_OP({op.name})
-ARGAND_NODE({op.name}, "{node_name(view.schema.name)}_copy")
+ARGAND_NODE({op.name}, detail::copy_of<{view.name}Args>)
 """)
     return "\n".join(out) + "\n}  // namespace argand::ops\n"
 
@@ -370,5 +364,6 @@ def reference(ops, calls_left_to_cpu):
         facts.append("differentiable" if op.has_gradient or op.kind == "Composite" else "no gradient")
         if op.only_cpu:
             facts.append("on the CPU also for tensors of a GPU")
-        out.append("*" + "; ".join(facts) + f"* (`{op.file}`)\n")
+        said, place = "*" + "; ".join(facts) + "*", f"(`{op.file}`)"
+        out.append(said + (" " if len(said) + len(place) < LINE else "\n") + place + "\n")
     return "\n".join(out)

@@ -31,7 +31,9 @@ Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
                  " leave nothing of dimension ", dim, " of input ", x.sizes());
     Dims sizes = x.impl().sizes;
     sizes[static_cast<size_t>(dim)] = size + before + after;
-    exec::new_tensor({sizes, kLong}, kCPU);  // throws for what is beyond all memory, and allocates nothing
+    // What is beyond all memory is an error before the indices are made; neither of these allocates anything.
+    exec::new_tensor({sizes, x.dtype()}, x.device());
+    exec::new_tensor({{sizes[static_cast<size_t>(dim)]}, kLong}, kCPU);
     Dims index;
     for (int64_t i = -before; i < size + after; ++i) index.push_back(source(i, size, before, after));
     x = x.index_select(dim, numbers_on(x.device(), index));

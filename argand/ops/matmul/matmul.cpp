@@ -244,7 +244,7 @@ struct Tensordot : Composite<TensordotArgs> {
     };
     const int64_t rows = keep(self, da, order_a), columns = keep(other, db, order_b);
     for (const int64_t d : da) order_a.push_back(d);
-    // As two vectors, which autocast leaves alone on the CPU.
+    // The product of two vectors: autocast does not cast dot() on the CPU, and PyTorch does not cast this either.
     if (out.empty() && self.dtype() == other.dtype())
       return self.permute(order_a).reshape({contracted}).dot(other.permute(order_b).reshape({contracted}));
     return self.permute(order_a)

@@ -250,7 +250,7 @@ size_t kept_bytes() noexcept {
 
 }  // namespace
 
-// Some systems promise any amount of memory, and end who uses it.
+// Some systems promise any amount of memory, and kill the process that uses it.
 void ask_for_memory(size_t bytes) {
   const size_t most = most_memory(bytes);
   if (bytes > most && bytes - most > kept_bytes()) throw_out_of_memory(bytes, "this process cannot have");

@@ -24,10 +24,7 @@ MemoryLimits read_memory_limits(const std::string& root = "");
 // addresses each time.
 size_t most_memory(size_t wanted);
 
-// OutOfMemoryError if a block of so many bytes cannot be had as things are now; takes nothing.  What the allocator
-// keeps for later use can be had whatever the limit (aligned_allocator.cpp).
-void ask_for_memory(size_t nbytes);
-// Up to here a block is had or not, and asking first costs too much.
+// Blocks of up to so many bytes are allocated without asking for the limits first, which would cost too much.
 inline constexpr size_t kAlwaysTried = size_t{16} << 20;
 
 // The limits as text for an error: "memory and swap of the machine: 16.00 GiB; ...".

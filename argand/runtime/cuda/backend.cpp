@@ -3,6 +3,8 @@
 
 #include <nvrtc.h>
 
+#include <cstdlib>
+
 #include "argand/base/error.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/core/cuda_generator.h"
@@ -211,6 +213,10 @@ const char* register_cuda_backend() {
     register_nccl();
     return nullptr;
   }
+  // An empty list hides all devices.  The driver is not even initialized then, as it does not survive a fork():
+  // children of this process may use it.
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible && *visible == 0)
+    return reason_for(cudaErrorNoDevice);
   int count = 0;
   if (const char* reason = reason_for(cudaGetDeviceCount(&count))) return reason;
   register_backend(kCUDA, *new CudaBackend(count));

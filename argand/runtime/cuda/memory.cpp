@@ -12,7 +12,6 @@
 #include "argand/base/env.h"
 #include "argand/base/error.h"
 #include "argand/core/allocating.h"
-#include "argand/core/limited_allocator.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/cuda_events.h"
@@ -81,14 +80,14 @@ std::unique_ptr<DeviceMemory> memory_of(int device) {
   return std::make_unique<VirtualMemory>(device);
 }
 
-class DeviceAllocator final : public LimitedAllocator {
+class DeviceAllocator final : public Allocator {
  public:
   explicit DeviceAllocator(int device)
       : device_(device),
         memory_(memory_of(device)),
         blocks_(*memory_, Device(kCUDA, static_cast<DeviceIndex>(device)).str()),
         monitor_(blocks_, *memory_) {
-    capacity_ = kLargePage;  // from here on a limit may be asked for
+    asks_beyond_ = kLargePage;
     blocks_.set_holder_source(current_holder);
     blocks_.set_guard(guard_mode());
     blocks_.set_on_pressure([] {
@@ -102,7 +101,7 @@ class DeviceAllocator final : public LimitedAllocator {
     if (dry_run() && data) std::memset(data, 0, nbytes);  // what kernels that do not run leave unwritten
     return data;
   }
-  // What seems too much is tried at once, so that the error with the table is the maker's.
+  // What seems too much is tried: allocate() alone knows, and its error has the table of what holds the memory.
   void ask(size_t nbytes) override {
     if (!blocks_.may_have(nbytes)) deallocate(allocate(nbytes), nbytes);
   }

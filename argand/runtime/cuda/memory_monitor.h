@@ -1,12 +1,11 @@
 // What a caching allocator tells the rest of the library.
 #pragma once
 #include "argand/runtime/cuda/caching_allocator.h"
-#include "argand/runtime/memory_fraction.h"
 #include "argand/runtime/memory_monitor.h"
 
 namespace argand::cuda {
 
-class CachingMonitor final : public MemoryMonitor, public MemoryFraction {
+class CachingMonitor final : public MemoryMonitor {
  public:
   // Both outlive it.
   CachingMonitor(CachingAllocator& blocks, DeviceMemory& memory) : blocks_(blocks), memory_(memory) {}
