@@ -1,5 +1,7 @@
 #include "argand/exec/window.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <exception>
 #include <mutex>
@@ -178,7 +180,7 @@ class Window final : public PendingWork {
  public:
   // All that waits; tries anew what lacks memory if that concerns `wanted`.
   void flush(const StorageImpl& wanted) override {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock = own();
     issue(false);
     throw_new_failure();
     if (!waits_aside(wanted)) return;
@@ -187,7 +189,7 @@ class Window final : public PendingWork {
   }
   // All that waits; what lacks memory waits on.
   void flush_ready() {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock = own();
     issue(false);
     throw_new_failure();
   }
@@ -204,7 +206,7 @@ class Window final : public PendingWork {
     Operand room[kMaxInputs];
     const std::span<Operand> ins(room, static_cast<size_t>(call.num_inputs));
     for (size_t i = 0; i < ins.size(); ++i) ins[i] = make_operand(*call.inputs[i], sizes);
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock = own();
     while (const Foreign other = claim(instr.out, ins)) {
       lock.unlock();  // two windows that wait for each other would wait for ever
       other.window->flush(*other.storage);
@@ -223,19 +225,70 @@ class Window final : public PendingWork {
   }
 
   WindowStats stats() {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock = own();
     return stats_;
   }
 
   bool makes_ones(const Tensor& t) {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock = own();
     const auto last = std::find_if(waiting_.list.rbegin(), waiting_.list.rend(),
                                    [&](const Instr& i) { return i.out.storage == t.storage(); });
     return last != waiting_.list.rend() && last->sizes == t.impl().sizes &&
            last->out.same_layout(make_operand(t, last->sizes)) && fills_with_one(*last);
   }
 
+  // In the child of a fork(), where the window's thread may be missing.
+  void inherit() {
+    new (&mutex_) std::mutex;  // that thread may have held it
+    inherited_ = true;
+  }
+
  private:
+  std::unique_lock<std::mutex> own() {
+    std::unique_lock lock(mutex_);
+    if (inherited_) [[unlikely]]
+      drop_inherited();
+    return lock;
+  }
+  // Instructions for a device are the parent's alone, since devices cannot be used in the child, and what the parent
+  // was just issuing is half done.  The results of both are lost here.  What waits for the CPU is issued as ever.
+  void drop_inherited() {
+    inherited_ = false;
+    const std::exception_ptr why =
+        std::make_exception_ptr(DeviceError("this was still to be computed when the process was made by fork(), and "
+                                            "its parent alone computes it; fork before "
+                                            "such work, or look at its result before fork()"));
+    const Instrs begun = std::exchange(issuing_, {});
+    Instrs old[] = {std::exchange(waiting_, {}), std::exchange(aside_, {})};
+    Instrs* const kept[] = {&waiting_, &aside_};
+    for (const Instr& i : begun.list)
+      if (i.out.storage) i.out.storage->lose(why);
+    std::vector<Operand> left = begun.operands;
+    for (const Instr& i : begun.list) left.push_back(i.out);
+    for (size_t k = 0; k < 2; ++k)
+      for (Instr& i : old[k].list) {
+        left.push_back(i.out);
+        const std::span<Operand> ins = old[k].ins(i);
+        left.insert(left.end(), ins.begin(), ins.end());
+        if (i.place.device.is_cpu())
+          kept[k]->push(std::move(i), ins);
+        else
+          i.out.storage->lose(why);
+      }
+    pending_bytes_ = 0;
+    failure_ = nullptr;
+    const auto is_used = [&](const StorageImpl* s) {
+      const auto of = [s](const Instrs& all) {
+        const auto same = [s](const Operand& o) { return o.storage.get() == s; };
+        return std::any_of(all.operands.begin(), all.operands.end(), same) ||
+               std::any_of(all.list.begin(), all.list.end(), [&](const Instr& i) { return same(i.out); });
+      };
+      return of(waiting_) || of(aside_);
+    };
+    for (const Operand& o : left)
+      if (o.storage && o.storage->pending() == this && !is_used(o.storage.get())) o.storage->set_pending(nullptr);
+  }
+
   // Whether the instruction copies a 1 that is in host memory by now.
   bool fills_with_one(const Instr& i) const {
     if (i.info->num_inputs != 1 || i.info->num_scalars != 0 || std::string_view(i.info->text) != "x") return false;
@@ -450,6 +503,7 @@ class Window final : public PendingWork {
   }
 
   std::mutex mutex_;
+  bool inherited_ = false;  // from the parent of this process, and not used since
   Instrs waiting_, issuing_;
   Instrs aside_;                  // in order, before what waits
   size_t retried_ = 0;            // of what is issued, so many were put aside before
@@ -471,6 +525,7 @@ class ThreadWindow {
     const std::lock_guard lock(mutex());
     if (idle().empty()) {
       window_ = new Window;
+      all().push_back(window_);
     } else {
       window_ = idle().back();
       idle().pop_back();
@@ -489,8 +544,19 @@ class ThreadWindow {
 
  private:
   static std::mutex& mutex() {
-    static std::mutex& m = *new std::mutex;
+    static std::mutex& m = *[] {
+      pthread_atfork([] { mutex().lock(); }, [] { mutex().unlock(); },
+                     [] {
+                       for (Window* const window : all()) window->inherit();
+                       mutex().unlock();
+                     });
+      return new std::mutex;
+    }();
     return m;
+  }
+  static std::vector<Window*>& all() {
+    static std::vector<Window*>& v = *new std::vector<Window*>;
+    return v;
   }
   static std::vector<Window*>& idle() {
     static std::vector<Window*>& v = *new std::vector<Window*>;

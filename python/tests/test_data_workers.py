@@ -1,5 +1,6 @@
 """DataLoader with worker processes: the same batches in the same order, errors that say where, and no process left over."""
 import gc
+import importlib.machinery
 import multiprocessing
 import os
 import re
@@ -14,6 +15,8 @@ import argand as torch
 import numpy as np
 import pytest
 from argand.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info, worker
+
+import pretended_gpu
 
 
 def children():
@@ -408,6 +411,33 @@ def test_workers_are_told_like_processes():
 
 def test_a_fork_while_numpy_is_imported(monkeypatch):
     """By another thread: the worker has a part of it."""
-    monkeypatch.setitem(sys.modules, "numpy", types.ModuleType("numpy"))
+    part = types.ModuleType("numpy")
+    part.__spec__ = importlib.machinery.ModuleSpec("numpy", None)
+    part.__spec__._initializing = True
+    monkeypatch.setitem(sys.modules, "numpy", part)
     worker.seed_everything(3, 0, 3)
     assert torch.initial_seed() == 3
+    assert torch.utils.data.default_collate([torch.ones(2), torch.ones(2)]).shape == (2, 2)
+    assert torch.utils.data.default_convert([1, "a"]) == [1, "a"]
+
+
+def test_a_fork_while_work_waits_on_a_device(tmp_path):
+    """What waits for the CPU is computed in the child, too; what waits for a device is an error where somebody looks at it, and nowhere
+    else."""
+    out = pretended_gpu.run(tmp_path, """
+import os, threading
+a, b = torch.ones(1 << 16).mul(2), torch.ones(1000, device="cuda").mul(2)
+def forks():
+    child = os.fork()
+    if child == 0:
+        assert a.add(1).sum().item() == 3 << 16
+        try: b.sum().item()
+        except RuntimeError as error: os._exit("made by fork()" not in str(error))
+        os._exit(2)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), a.sum().item())
+thread = threading.Thread(target=forks)
+thread.start()
+thread.join()
+forks()
+""")
+    assert out.stdout == "0 131072.0\n0 131072.0\n", out.stdout + out.stderr

@@ -1,9 +1,9 @@
 """The state of a training: taken out of its parts, and put back into them."""
 import copy
 import random
-import sys
 
 from .. import cuda
+from .._numpy_if_loaded import numpy_if_loaded
 from ..random import get_rng_state, set_rng_state
 from ._per_rank import LeftOut, PerRank
 
@@ -12,7 +12,7 @@ def _random_states():
     states = PerRank(cpu=get_rng_state(), python=random.getstate())
     if cuda.is_available() and cuda.is_initialized():
         states["cuda"] = [cuda.get_rng_state(i) for i in range(cuda.device_count())]
-    numpy = sys.modules.get("numpy")
+    numpy = numpy_if_loaded()
     if numpy is not None:
         kind, keys, position, has_normal, normal = numpy.random.get_state()
         states["numpy"] = (kind, keys.tobytes(), int(position), int(has_normal), float(normal))

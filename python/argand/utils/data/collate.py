@@ -2,22 +2,18 @@
 import collections.abc
 import copy
 import re
-import sys
 
 from ... import _C
 from ..._ignored import harmless
+from ..._numpy_if_loaded import numpy_if_loaded
 
 _ERROR = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 np_str_obj_array_pattern = re.compile(r"[SaUO]")  # how the dtypes of arrays begin that are no tensors; packages take it
 
 
-def _numpy():
-    return sys.modules.get("numpy")  # nobody has an array whose NumPy is not loaded
-
-
 def default_convert(data):
     """NumPy arrays as tensors, within mappings and sequences too; everything else as it is."""
-    np = _numpy()
+    np = numpy_if_loaded()
     kind = type(data)
     if isinstance(data, _C.Tensor):
         return data
@@ -77,7 +73,7 @@ def collate_numpy_array_fn(batch, *, collate_fn_map=None):
 @harmless(collate_fn_map=_NOTHING_WITHIN)
 def collate_numpy_scalar_fn(batch, *, collate_fn_map=None):
     """NumPy numbers, as one tensor."""
-    return _C.as_tensor(_numpy().asarray(batch))
+    return _C.as_tensor(numpy_if_loaded().asarray(batch))
 
 
 @harmless(collate_fn_map=_NOTHING_WITHIN)
@@ -106,7 +102,7 @@ def _function_for(element, functions):
     found = functions.get(type(element))
     if found is not None:
         return found
-    np = _numpy()
+    np = numpy_if_loaded()
     if functions is default_collate_fn_map and np is not None:
         if isinstance(element, np.ndarray):
             return collate_numpy_array_fn

@@ -1,10 +1,10 @@
 """What runs in a loader's worker processes."""
 import random
 import signal
-import sys
 import traceback
 
 from ... import _C
+from ..._numpy_if_loaded import numpy_if_loaded
 from ...random import manual_seed
 
 _worker_info = None
@@ -120,8 +120,8 @@ def seed_everything(seed, worker_id, base_seed):
     """The generators of Python, of this library and of NumPy, each worker's differently and every time the same."""
     random.seed(seed)
     manual_seed(seed)
-    np = sys.modules.get("numpy")
-    if hasattr(np, "random"):  # else another thread was importing it at the fork, and no code here can use it
+    np = numpy_if_loaded()
+    if np is not None:
         np.random.seed(_generate_state(base_seed, worker_id))
 
 

@@ -1,0 +1,8 @@
+"""NumPy, where the program uses it: the package itself does not need it, and nobody has an array whose NumPy is not loaded."""
+import sys
+
+
+def numpy_if_loaded():
+    """The module, or None.  None also while a thread imports it: after a fork() that thread is missing, and it stays a part."""
+    numpy = sys.modules.get("numpy")
+    return None if numpy is None or getattr(numpy.__spec__, "_initializing", False) else numpy
