@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """The Python front beside PyTorch: start-up, overhead of calls, training steps of networks small and large; prints a table.
 
-    python.py --package build/release/python [--device cpu|cuda] [--threads N] [--processes N] [--rows REGEX]
+    python.py --package build/release/python [--device cpu|cuda] [--threads N] [--processes N] [--rows REGEX] [--results FILE]
 
-with a Python that has torch (`./dev bench` has one).  Both sides run bench/python_rows.py in turn; a figure is the
-least of their processes.  A row that fails says so in its place.  Losses that differ are listed below the table.
+with a Python that has torch (`./dev bench` has one).  Both sides run bench/python_rows.py in turn; a figure is the median of
+the means of all their processes.  A row that fails says so in its place.  Losses that differ are listed below the table.
 Steps of small networks stand beside PyTorch's best: eager, the step captured by hand as a CUDA graph, and torch.compile.
+The rows are kept in bench/results, or added to FILE (bench/results.py).
 """
 import argparse
 import json
 import os
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -19,6 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+from results import Results, cpu_name, gpu_name  # noqa: E402
 from run import readable  # noqa: E402
 
 
@@ -36,8 +39,8 @@ def measure(library, args):
                 found = json.loads(line)
                 begun = found.get("begun", begun)
                 if "row" in found:
-                    rows[found["row"]] = found
-                    print(f"{library} {found['row']}: {cell(found)}", file=sys.stderr, flush=True)
+                    rows[found["row"]] = with_median(found)
+                    print(f"{library} {found['row']}: {cell(rows[found['row']])}", file=sys.stderr, flush=True)
         ended = process.returncode == 0
         if not ended and begun == before:
             raise SystemExit(f"python.py: {' '.join(command)} ended with {process.returncode} before any row")
@@ -53,13 +56,21 @@ def measure(library, args):
             start = time.perf_counter()
             subprocess.run([sys.executable, "-c", code], check=True, env=environment)
             seconds.append(time.perf_counter() - start)
-        rows[name] = {"row": name, "seconds": min(seconds)}
+        rows[name] = {"row": name, "samples": seconds[1:]}  # the first fills caches
     return rows
 
 
-def best(runs):
-    """Of several processes' rows: for each name the fastest, or an error if there was one."""
-    return {name: min((run[name] for run in runs), key=lambda found: found.get("seconds", 0.0)) for name in runs[0]}
+def with_median(found):
+    return found if "error" in found else dict(found, seconds=statistics.median(found["samples"]))
+
+
+def together(runs):
+    """Of several processes' rows: for each name all samples with their median, or an error if there was one."""
+    rows = {}
+    for name in runs[0]:
+        found = [run[name] for run in runs if name in run]
+        rows[name] = next((f for f in found if "error" in f), None) or with_median(dict(found[0], samples=[x for f in found for x in f["samples"]]))
+    return rows
 
 
 def scaled(value, unit):
@@ -87,26 +98,33 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--rows", default="", help="a regular expression: those whose name it is found in")
+    parser.add_argument("--results", type=Path, help="the file that rows are added to, instead of the device's in bench/results")
     args = parser.parse_args()
+    results = Results(gpu_name() if args.device == "cuda" else cpu_name(args.threads))
     runs = {"argand": [], "torch": []}
     for _ in range(args.processes):
         for library, found in runs.items():
             found.append(measure(library, args))
-    ours, theirs = best(runs["argand"]), best(runs["torch"])
+    ours, theirs = together(runs["argand"]), together(runs["torch"])
     print(f"| row (Python {sys.version.split()[0]}, {args.device}, {args.threads} threads) | Argand | PyTorch | its graph | its torch.compile "
           "| best of PyTorch / Argand |")
     print("|---|---|---|---|---|---|")
     differ = []
     for name, a in ours.items():
-        t = theirs[name]
+        t = theirs.get(name, {"error": "no row"})
         forms = [theirs.get(f"{name}@{form}") for form in ("graph", "compile")]
+        sides = {side: found for side, found in zip(("Argand", "eager", "graph", "compile"), (a, t, *forms)) if found}
+        results.add(name, "s", {side: found["samples"] for side, found in sides.items() if "samples" in found},
+                    {side: found["error"] for side, found in sides.items() if "error" in found}, a.get("work", 0), a.get("unit", ""))
         best_of = min((f for f in (t, *forms) if f and "seconds" in f), key=lambda f: f["seconds"], default={})
         print(f"| {name} | {cell(a)} | {cell(t)} | {' | '.join(cell(f) if f else '' for f in forms)} | {ratio(a, best_of, 'seconds')} |")
         if "peak" in a or "peak" in t:
             peaks = [scaled(side["peak"], "B") if "peak" in side else "" for side in (a, t)]
+            results.add(name + ", most memory", "B", {side: [found["peak"]] for side, found in sides.items() if "peak" in found})
             print(f"| {name}, most memory | {peaks[0]} | {peaks[1]} | | | {ratio(a, t, 'peak')} |")
         if any(abs(x - y) > 0.01 * abs(y) for x, y in zip(a.get("losses", []), t.get("losses", []))):
             differ.append(f"{name}: {a['losses']} beside {t['losses']}")
+    results.save(args.results)
     print("\nlosses before and after two steps differ by more than 1 %:", "; ".join(differ) or "none")
     return 0
 

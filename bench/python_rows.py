@@ -2,7 +2,7 @@
 
     python_rows.py torch|argand cpu|cuda [--threads N] [--rows REGEX] [--after NAME]
 
-`bench/python.py` runs it for either side in turn.  {"begun": name} comes before a row, then {"row": name, "seconds": ...}
+`bench/python.py` runs it for either side in turn.  {"begun": name} comes before a row, then {"row": name, "samples": [seconds, ...]}
 with what else is known of it, or {"row": name, "error": text}; --after goes on behind a row that took the process with it.
 
 Steps of small networks have rows for PyTorch's other forms, too: NAME@graph is the whole step captured by hand as a CUDA graph
@@ -90,8 +90,8 @@ class Library:
         return within
 
 
-def least(step, synchronize, seconds, repeats):
-    """The least mean of several runs of about `seconds`; of three steps where one takes longer."""
+def means(step, synchronize, seconds, repeats):
+    """The means of several runs of about `seconds`; two of at least one step where a step takes longer."""
     count, took = 1, 0.0
     while took < seconds / 10:
         start = time.perf_counter()
@@ -100,17 +100,17 @@ def least(step, synchronize, seconds, repeats):
         synchronize()
         took = time.perf_counter() - start
         count *= 2
-    best = took / (count / 2)
-    if best > seconds:
+    each = took / (count / 2)
+    if each > seconds:
         repeats = 2
-    count = max(1, int(seconds / best))
+    count, found = max(1, int(seconds / each)), []
     for _ in range(repeats):
         start = time.perf_counter()
         for _ in range(count):
             step()
         synchronize()
-        best = min(best, (time.perf_counter() - start) / count)
-    return best
+        found.append((time.perf_counter() - start) / count)
+    return found
 
 
 def calls(lib):
@@ -316,7 +316,7 @@ def measure(lib, row):
     step()
     if loss_of:
         found["losses"] = losses + [loss_of().item()]
-    found["seconds"] = least(step, lib.synchronize, *((0.4, 5) if lib.large else (0.2, 4)))
+    found["samples"] = means(step, lib.synchronize, *((0.4, 5) if lib.large else (0.2, 4)))
     if lib.device == "cuda" and row.work:
         found["peak"] = cuda.max_memory_allocated()
     return found

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """Runs the benchmarks of one kind of device beside PyTorch, in one go, and prints a table of ratios.
 
-Usage: run.py --build build/release [--threads N] [--device cpu|cuda] [--processes N]
+Usage: run.py --build build/release [--threads N] [--device cpu|cuda] [--processes N] [--results FILE]
 (with the Python that has torch; `./dev bench` sees to both)
 
-A figure is the median within a process, and the least of the processes of its side, which run in turn: on a shared host
-the same process may find a core at its full speed or at half of it.
+A figure is the median of all processes of its side; the two sides run in turn.  On a shared host the same process may find a
+core at its full speed or at half of it.  The rows are kept in bench/results, or added to FILE (bench/results.py).
 """
 import argparse
 import importlib.util
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -19,20 +18,24 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from results import Results, cpu_name  # noqa: E402
+
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 def run_argand(build, device, threads):
-    command = [str(build / "bin" / f"bench_{device}"), "--benchmark_format=json", "--benchmark_repetitions=3",
-               "--benchmark_report_aggregates_only=true"] + (["--benchmark_min_time=0.3"] if device == "cpu" else [])
+    """{row: the seconds of each repetition}"""
+    command = [str(build / "bin" / f"bench_{device}"), "--benchmark_format=json", "--benchmark_repetitions=3"]
+    command += ["--benchmark_min_time=0.3"] if device == "cpu" else []
     out = subprocess.run(command, check=True, capture_output=True, text=True,
                          env={"ARGAND_CUDA_COMPILE_MEANWHILE": "0", **os.environ, "ARGAND_NUM_THREADS": str(threads)})
     rows = {}
     for b in json.loads(out.stdout)["benchmarks"]:
-        if b.get("aggregate_name") == "median":
+        if b["run_type"] == "iteration":
             # "name/min_time:0.200/manual_time": what follows the name says how it was measured.
             name = "/".join(part for part in b["run_name"].split("/") if ":" not in part and part != "manual_time")
-            rows[name] = b["real_time"] * UNITS[b["time_unit"]]
+            rows.setdefault(name, []).append(b["real_time"] * UNITS[b["time_unit"]])
     return rows
 
 
@@ -41,13 +44,8 @@ def run_torch(device, threads):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def least(runs):
-    """Of dictionaries with the same keys."""
-    return {name: min(run[name] for run in runs) for name in runs[0]}
-
-
 def start_seconds(build, device):
-    """Of processes that print one result of the device, ours and PyTorch's in turn: the medians."""
+    """Of processes that print one result of the device, ours and PyTorch's in turn."""
     commands = {
         "ours": [str(build / "bin" / "bench_start"), device],
         "theirs": [sys.executable, "-c", f"import torch; print((torch.ones(8, device='{device}') + 1).sum().item())"],
@@ -59,7 +57,7 @@ def start_seconds(build, device):
             subprocess.run(command, check=True, capture_output=True)
             if turn > 0:  # the first fills caches
                 seconds[who].append(time.perf_counter() - start)
-    return statistics.median(seconds["ours"]), statistics.median(seconds["theirs"])
+    return seconds["ours"], seconds["theirs"]
 
 
 def library_bytes(folder):
@@ -81,24 +79,28 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--processes", type=int, default=3, help="of either side")
+    parser.add_argument("--results", type=Path, help="the file that rows are added to, instead of the device's in bench/results")
     options = parser.parse_args()
     peers, runs = [], []
     for _ in range(options.processes):
         peers.append(run_torch(options.device, options.threads))
         runs.append(run_argand(options.build, options.device, options.threads))
-    peer, ours, theirs_of = peers[0], least(runs), least([p["seconds"] for p in peers])
-    where = peer.get("device") or f"{platform.processor() or platform.machine()}, {options.threads} threads"
-    print(f"{where}, PyTorch {peer['version']}; the least median of {options.processes} processes\n")
+    ours = {name: [x for run in runs for x in run[name]] for name in runs[0]}
+    theirs = {name: [p["seconds"][name] for p in peers] for name in peers[0]["seconds"]}
+    ours["start/first_result"], theirs["start/first_result"] = start_seconds(options.build, options.device)
+    device = peers[0].get("device")
+    results = Results(device or cpu_name(options.threads))
+    print(f"{results.device}, PyTorch {peers[0]['version']}; medians of {options.processes} processes\n")
     print("| row | Argand | PyTorch | PyTorch / Argand |\n|---|---|---|---|")
-    for name, theirs in theirs_of.items():
-        if name in ours:
-            print(f"| {name} | {readable(ours[name])} | {readable(theirs)} | {theirs / ours[name]:.2f} |")
-        else:
-            print(f"| {name} | not measured | {readable(theirs)} | |")
-    started, theirs = start_seconds(options.build, options.device)
-    print(f"| start/first_result | {readable(started)} | {readable(theirs)} | {theirs / started:.2f} |")
+    for name, samples in theirs.items():
+        sides = {"Argand": ours[name], "eager": samples} if name in ours else {"eager": samples}
+        results.add("cpp/" + name, "s", sides)
+        a, t = (statistics.median(sides[side]) if side in sides else None for side in ("Argand", "eager"))
+        print(f"| {name} | {readable(a) if a else 'not measured'} | {readable(t)} | {f'{t / a:.2f}' if a else ''} |")
     small, large = library_bytes(options.build / "lib"), library_bytes(Path(importlib.util.find_spec("torch").origin).parent / "lib")
+    results.add("size/libraries", "B", {"Argand": [small], "eager": [large]})
     print(f"| size/libraries | {small / 1e6:.1f} MB | {large / 1e6:.0f} MB | {large / small:.1f} |")
+    results.save(options.results)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in
   argand/ops/table.cpp              all_ops()
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
+  docs/results.md                   what the benchmarks measured, from bench/results
   python/bindings/<family>.cpp      the Python front's functions and methods
   python/_C.pyi                     their types, for tools
 A file whose text would not change keeps its time.  Python's standard library only.
@@ -22,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import emit  # noqa: E402
 import python_front  # noqa: E402
+import results_page  # noqa: E402
 from definitions import calls_left_to_cpu, read_ops  # noqa: E402
 from schema import SchemaError  # noqa: E402
 
@@ -62,6 +64,7 @@ def main():
     write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
     write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
     write(out / "docs" / "operators.md", emit.reference(ops, left))
+    write(out / "docs" / "results.md", results_page.page(ops_dir.parents[1] / "bench" / "results"))
     for name, text in python_front.bindings(ops).items():
         write(out / "python" / "bindings" / name, text)
     template = ops_dir.parents[1] / "python" / "bindings" / "_C.pyi.in"
