@@ -1,4 +1,4 @@
-// The CPU rows of bench/RESULTS.md; bench/torch_cpu.py runs the same under the same names with PyTorch.
+// The CPU rows of docs/results.md that are C++; bench/torch_cpu.py runs the same under the same names with PyTorch.
 #include <benchmark/benchmark.h>
 
 #include "argand/autograd/engine.h"

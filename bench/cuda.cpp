@@ -1,4 +1,4 @@
-// The GPU rows of bench/RESULTS.md; bench/torch_cuda.py runs the same under the same names with PyTorch.
+// The GPU rows of docs/results.md that are C++; bench/torch_cuda.py runs the same under the same names with PyTorch.
 // Not a number of seconds but of iterations: the time told to the harness is that of one of the repeats.
 // Each iteration issues the work `repeats` times and waits once, so that the time is that of a loop that never waits.
 #include "argand/exec/cuda.h"

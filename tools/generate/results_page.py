@@ -5,7 +5,7 @@ import json
 INTRODUCTION = """# Results
 
 Generated from `bench/results/*.json` by `./dev docs`; do not edit. `./dev bench` and the programs in `bench/` measure, and add their
-rows to these files. [bench/RESULTS.md](../bench/RESULTS.md) has the experiments behind the figures.
+rows to these files. [docs/lab](lab/README.md) has the experiments behind the figures.
 
 - A figure is the median of the means of all runs. The spread is the difference of the largest and the least of them, in percent
   of the median.

@@ -119,8 +119,8 @@ bool takes_attention(ScalarType type, int64_t width, int64_t value_width) {
          has_tensor_cores();
 }
 
-// By cuDNN where there is much to do: it is 1.3 to 1.9 times as fast there (bench/RESULTS.md), but a plan costs 50 ms
-// for each new shape.  Its gradient is not taken, because the deterministic one needs room for all weights.
+// By cuDNN where there is much to do: it is 1.3 to 1.9 times as fast there (docs/lab/attention.md), but a plan costs
+// 50 ms for each new shape.  Its gradient is not taken, because the deterministic one needs room for all weights.
 bool run_cudnn(const Attention& a, const AttentionForward& f) {
   constexpr double kMuch = 0x1p29;  // multiplications in the scores
   const double work = static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys * a.width);

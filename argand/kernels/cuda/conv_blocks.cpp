@@ -1,5 +1,5 @@
-// Which kernels a convolution runs on: our own for few channels (bench/RESULTS.md), else cuDNN's where it has an
-// engine, else our own.
+// Which kernels a convolution runs on: our own for few channels (docs/lab/convolutions.md), else cuDNN's where it has
+// an engine, else our own.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -31,8 +31,8 @@ bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const 
   return false;
 }
 
-// Where engines that add a bias are as fast as those that do not (bench/RESULTS.md); elsewhere they take longer than a
-// pass of its own does.
+// Where engines that add a bias are as fast as those that do not; elsewhere they take longer than a separate pass
+// (docs/lab/convolutions.md).
 bool adds_bias(const cpu::ConvShape& s, ScalarType dtype) {
   return s.channels_last || (s.groups == 1 && dtype == kFloat && !allow_tf32_cudnn());
 }
@@ -71,7 +71,7 @@ std::optional<cpu::ConvShape> turned(const cpu::ConvShape& s) {
 }
 
 // In float32's own precision the engines for convolutions are up to 1.7 times as fast as those for gradients, but of
-// small planes (bench/RESULTS.md).
+// small planes (docs/lab/convolutions.md).
 bool input_grad_as_convolution(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
   constexpr int64_t kLargePlane = 100;
   if (dtype != kFloat || allow_tf32_cudnn() || s.groups != 1 || s.kernel_size() == 1 || s.out_size() < kLargePlane ||
@@ -102,7 +102,7 @@ bool conv_parameter_grads(const cpu::ConvShape& s, ScalarType dtype, const void*
 
 // The tensor cores' engines work with channels last, and bring operands to that layout more slowly than we do; but a
 // product of a pixel's channels alone reads either layout.  Groups have faster engines with channels first, but for our
-// own of one channel each, and so has float32 in its own precision (bench/RESULTS.md).
+// own of one channel each, and so has float32 in its own precision (docs/lab/convolutions.md).
 bool conv_takes_channels_last(const cpu::ConvShape& s, ScalarType dtype, bool given) {
   if (given && own::is_depthwise(s, dtype)) return true;
   const bool by_tensor_cores =
