@@ -46,10 +46,10 @@ def test_blocks_of_python_run(tmp_path, page, text):
 
 
 def test_blocks_are_found():
-    assert ("README.md", "import argand as torch\n") in blocks("python")
+    assert any(page == "README.md" and text.startswith("import argand as torch\n") for page, text in blocks("python"))
 
 
-@readme("its errors say which op, which argument, what was expected and what came.")
+@readme("A message names the op and the argument, and says what was expected and what came.")
 def test_errors_say_what_came():
     with pytest.raises(RuntimeError, match=r"linear: expected input with 4 features \(weight is \[5, 4\]\), got \[2, 3\]"):
         nn.functional.linear(torch.ones(2, 3), torch.ones(5, 4))
@@ -66,15 +66,16 @@ def test_threads_do_not_matter():
     assert sums[0] == sums[1] == sums[2]
 
 
-@readme("TF32 is off on a GPU, in convolutions too, until PyTorch's switches allow it (`set_float32_matmul_precision`, "
-        "`set_allow_tf32_cudnn`).")
+@readme("TF32 is off on a GPU, in convolutions too, until you turn it on with PyTorch's switches "
+        "(`set_float32_matmul_precision`, `set_allow_tf32_cudnn`).")
 def test_switches_of_tf32():
     assert torch.get_float32_matmul_precision() == "highest" and not torch.backends.cudnn.allow_tf32
     assert not torch.backends.cuda.matmul.allow_tf32
     assert any("set_allow_tf32_cudnn(" in path.read_text() for path in (ROOT / "argand").rglob("*.h"))
 
 
-@readme("`manual_seed`, `rand`, `randn`, `randint`, `randperm`, the `nn` initialisers give PyTorch's CPU streams, bit for bit.")
+@readme("`manual_seed`, `rand`, `randn`, `randint`, `randperm` and the `nn` initialisers give the same numbers as PyTorch on the "
+        "CPU, bit for bit.")
 def test_random_numbers():
     """Against numbers that PyTorch 2.15 printed."""
     def seeded(make):
@@ -93,9 +94,9 @@ def test_files_of_pytorch(tmp_path):
     assert torch.load(tmp_path / "w.pt")["w"].tolist() == [0, 1, 2]
 
 
-@readme("The demo prints `test accuracy 0.NNNN` after each of 3 epochs and leaves in `out/demo`: `report.html` (curves, confusion "
-        "matrix, the worst mistakes as pictures), `metrics.csv`, `model.safetensors` and a checkpoint.",
-        "Ctrl-C finishes the step and saves; `--resume` goes on and ends with the same bits")
+@readme("The demo prints `test accuracy 0.NNNN` after each of 3 epochs. It writes to `out/demo`: `report.html` (training curves, "
+        "confusion matrix, pictures of the worst mistakes), `metrics.csv`, `model.safetensors` and a checkpoint.",
+        "Ctrl-C finishes the current step and saves a checkpoint. `--resume` continues from it, and the result has the same bits")
 def test_the_demo_is_tested():
     tests = "".join(path.read_text() for path in (ROOT / "tests" / "cli").glob("*_test.py"))
     assert all(name in tests for name in ("report.html", "metrics.csv", "model.safetensors", "test accuracy", "--resume"))
