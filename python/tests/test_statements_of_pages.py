@@ -157,8 +157,8 @@ def test_a_mapped_file_that_is_cut(tmp_path, shared):
 
 # ---- CONTRIBUTING
 
-@contributing("./dev check    # scripts, layers, kernels, docs, options, format, generated files, headers alone and their cost, "
-              "clang-tidy")
+@contributing("`./dev check` checks, in this order: size, scripts, layers, kernels, docs, options, format, generated files, headers "
+              "(each must compile alone), the cost of including them, clang-tidy.")
 def test_checks():
     named = re.search(r"^CHECKS = \{(.*?)\}", text_of("tools/check/check.py"), re.S | re.M)[1]
     assert re.findall(r'"(\w+)":', named) == ["size", "scripts", "layers", "kernels", "docs", "options", "format", "generated",
@@ -198,7 +198,7 @@ def test_comparisons():
 
 # ---- ARCHITECTURE
 
-@architecture("One folder is one CMake target is one layer.")
+@architecture("Each folder is one layer and one CMake target.")
 def test_the_picture():
     picture = re.search(r"^```\n(L8 .*?)^```", text_of("ARCHITECTURE.md"), re.S | re.M)[1]
     folders = {path.name for path in (ROOT / "argand").iterdir() if path.is_dir()}
