@@ -123,7 +123,7 @@ def test_a_device_that_is_not_there():
     assert issubclass(torch.DeviceError, RuntimeError)
 
 
-@security("Images have limits of their own: 2^28 pixels, 16,384 a side, 64 MiB of data that is no pixels.")
+@security("Images have limits of their own: 2^28 pixels, 16,384 a side, 64 MiB of data other than pixels.")
 def test_limits_of_images():
     limits = text_of("argand/vision/image.h")
     assert "max_side = 16384;" in limits and "max_pixels = int64_t{1} << 28;" in limits
@@ -141,8 +141,8 @@ def test_files_of_the_table_of_formats():
     assert (ROOT / "argand/io/memory_limit_test.cpp").exists()
 
 
-@security("A file that is too short is an error at the call.", "One that somebody cuts while a tensor shows it, or that cannot be read, is "
-          "an error that names it at every use that follows, and at the end of the op that met it; the process goes on")
+@security("A file that is too short is an error at the call.", "If somebody cuts the file while a tensor shows it, or if it cannot be "
+          "read, every later use is an error that names the file. An op that reads the file at that time ends with this error, too.")
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_mapped_file_that_is_cut(tmp_path, shared):
     path = tmp_path / "f"
