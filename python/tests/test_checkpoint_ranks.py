@@ -166,7 +166,7 @@ TORN = """
 """
 
 
-@page("Newer saves that are not whole are passed over, and rank 0 warns.")
+@page("Newer saves that are not complete are passed over, and rank 0 warns.")
 def test_what_is_torn_is_passed_over_by_all(tmp_path):
     several(tmp_path, 2, TORN + """
     import re
@@ -208,7 +208,7 @@ def test_when_nothing_is_whole_all_raise(tmp_path):
     """)
 
 
-@page("There, a rank must find its own part", "the shared part is sent to those that do not have it.")
+@page("On disks of the machines, a rank must find its own part", "The shared part is sent to machines that do not have it.")
 def test_disks_that_hold_different_saves(tmp_path):
     several(tmp_path, 3, TORN + """
     folder = folder_of("a", local=True)
@@ -233,8 +233,8 @@ def test_disks_that_hold_different_saves(tmp_path):
     """)
 
 
-@page("`load_latest()` raises a `ValueError`. `load_latest(any_world_size=True)` loads what was alike on all ranks and leaves the rest "
-      "out, with a warning")
+@page("`load_latest()` raises a `ValueError`. `load_latest(any_world_size=True)` loads what was the same on all ranks and leaves "
+      "out the rest, with a warning")
 def test_another_number_of_ranks(tmp_path):
     several(tmp_path, 3, """
     from argand.checkpoint import training_state
@@ -265,8 +265,8 @@ def test_another_number_of_ranks(tmp_path):
     """, init="dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)")
 
 
-@page("**When a rank cannot write** (a full disk), all ranks raise an error that names the rank and the file, and what was there before "
-      "stays.")
+@page("**When a rank cannot write** (a full disk), all ranks raise an error that names the rank and the file, and the earlier saves "
+      "stay.")
 def test_a_rank_that_cannot_write(tmp_path):
     several(tmp_path, 3, """
     folder = folder_of("a"); folder.save(1, state(1))
@@ -355,7 +355,7 @@ def test_ranks_that_differ(tmp_path):
     """)
 
 
-@page("a rank that is killed in the middle leaves the one before.")
+@page("If a rank is killed in the middle, the earlier save is still there.")
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_rank_that_dies_in_a_save(tmp_path, step):
     """Rank 1 is killed before it writes: the others hear of it, and the save before is the newest whole one; also of the same step."""

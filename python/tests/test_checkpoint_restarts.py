@@ -185,7 +185,8 @@ def test_the_launcher_is_killed_and_started_again(launch, expected, tmp_path):  
     assert begins(second)[0] >= 4
 
 
-@says("docs/distributed.md", "with `broadcast_buffers=False`, `[\"model\"]`, for each rank has its own moments of batch norm then.")
+@says("docs/distributed.md", "With `broadcast_buffers=False` this must include the model (`per_rank=[\"model\"]`), because "
+      "each rank then has its own batch norm statistics.")
 def test_buffers_of_single_ranks(launch):  # noqa: F811
     alone, killed = (launch("--nproc-per-node", 2, "--max-restarts", 1, "worker.py", program=TRAINING, KILLS=kills, OWN_BUFFERS="1")
                      for kills in ("[]", '[[1, "after a step", 5]]'))

@@ -29,7 +29,8 @@ def test_the_oldest_python():
     assert 'requires-python = ">=3.10"' in text_of("pyproject.toml")
 
 
-@says("**Every op is deterministic**, so all that `use_deterministic_algorithms` changes is that what `empty`, `resize_` and the like give is filled")
+@says("**Every op is deterministic.** `use_deterministic_algorithms` changes one thing only, as in PyTorch: uninitialised tensors, such as "
+      "those of `empty` and `resize_`, are filled")
 def test_determinism_is_no_switch():
     x, index = gaussian(1000, 8), torch.arange(1000) % 7
     results = []
@@ -42,10 +43,10 @@ def test_determinism_is_no_switch():
     assert torch.equal(*results)
 
 
-@says("a module is wrapped as in PyTorch (`_orig_mod.` in its state dict)",
+@says("As in PyTorch, a module is wrapped (`_orig_mod.` in its state dict)",
       "`is_compiling()` is true while such a graph is made.",
-      "where there is no one graph a warning says so and the program runs as it is, with `fullgraph=True` it is an error.",
-      "A backend of the program's own is called with the `fx.GraphModule` that `torch.fx` finds")
+      "If there is no single graph, a warning says so and the program runs as it is; with `fullgraph=True` it is an error.",
+      "**A backend of your own** is called with the `fx.GraphModule` that `torch.fx` finds")
 def test_compile():
     assert list(torch.compile(nn.Linear(2, 1)).state_dict()) == ["_orig_mod.weight", "_orig_mod.bias"]
     seen = []
@@ -74,7 +75,7 @@ def test_tf32():
     assert torch.backends.cudnn.allow_tf32 is False and torch.get_float32_matmul_precision() == "highest"
 
 
-@says("**`torch.jit.script` and `trace` give back what they get**")
+@says("**`torch.jit.script` and `trace` return their argument**")
 def test_script_and_trace():
     module = nn.Linear(2, 1)
     assert torch.jit.script(module) is module and torch.jit.trace(module, torch.ones(1, 2)) is module
@@ -88,7 +89,8 @@ def test_vmap():
         torch.func.jacfwd(lambda v: v + torch.rand(3), randomness="different")(x[0])
 
 
-@says("What `register_fake` got makes the results for tensors of the device `meta`; what `register_vmap` got is called as the `vmap` of a `Function` is.")
+@says("The function given to `register_fake` makes the results for tensors of the device `meta`. The function given to `register_vmap` is "
+      "called like the `vmap` of a `Function`.")
 def test_custom_ops():
     @torch.library.custom_op("statements::double", mutates_args=())
     def double(x: torch.Tensor) -> torch.Tensor:
@@ -122,14 +124,15 @@ def test_nodes():
     assert x.gather(0, torch.tensor([0])).grad_fn.next_functions[1:] == ((None, 0),)
 
 
-@says("what runs within a level must be recorded, and its results require grad.")
+@says("the ops within a level must be recorded, and their results require grad.")
 def test_forward_derivatives():
     with torch.autograd.forward_ad.dual_level() as _:
         y = torch.autograd.forward_ad.make_dual(gaussian(3), torch.ones(3)).sin()
         assert y.requires_grad
 
 
-@says("`torch.__version__` and `importlib.metadata.version(\"torch\")` name the release that is followed, `import argand` its own.")
+@says("`torch.__version__` and `importlib.metadata.version(\"torch\")` name the PyTorch release that Argand "
+      "follows. `import argand` gives Argand's own version.")
 def test_versions():
     theirs = run("import torch, importlib.metadata as m\nprint(torch.__version__, m.version('torch'))").split()
     assert theirs[0].split("+")[0] == theirs[1].split("+")[0] and theirs[0].startswith("2.") and torch.__version__ != theirs[0]
@@ -143,7 +146,7 @@ def test_singular_values():
 
 
 @says("the mode of `Kumaraswamy` (there nan), divergences of `ContinuousBernoulli` and `Uniform` on exactly [0, 1] (there infinite)",
-      "`Gamma.cdf` has a gradient by the concentration too, and `Wishart.rsample` has gradients.")
+      "`Gamma.cdf` also has a gradient for the concentration, and `Wishart.rsample` has gradients.")
 def test_distributions():
     d = torch.distributions
     assert d.Kumaraswamy(torch.tensor(2.0), torch.tensor(3.0)).mode.isfinite()
@@ -160,8 +163,9 @@ def test_distributions():
     assert scale.grad.abs().sum() > 0
 
 
-@says("`TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` does nothing.", "Other objects, as whole modules, go both ways too, where the classes exist "
-      "on both sides: their files need `weights_only=False`, which runs what they name.")
+@says("`TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` does nothing.", "Other objects, such as whole modules, can be exchanged if the "
+      "classes exist on both sides. Their files need "
+      "`weights_only=False`, which runs what they name.")
 def test_no_variable_makes_load_run_code(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
     torch.save(nn.Linear(2, 1), tmp_path / "module.pt")
@@ -170,7 +174,7 @@ def test_no_variable_makes_load_run_code(tmp_path, monkeypatch):
     assert isinstance(torch.load(tmp_path / "module.pt", weights_only=False), nn.Linear)
 
 
-@says("a file that was cut meanwhile is an `OSError` at each look")
+@says("If the file was cut in the meantime, each access is an `OSError`")
 def test_a_file_that_was_cut(tmp_path):
     torch.save({"w": torch.ones(1 << 20)}, tmp_path / "w.pt")
     w = torch.load(tmp_path / "w.pt", mmap=True)["w"]
@@ -182,7 +186,8 @@ def test_a_file_that_was_cut(tmp_path):
 
 
 @says("A full disk is an `OSError` with `errno`, `filename`, `bytes_needed` and `bytes_free`.",
-      "`save` returns when the file would survive a power loss, `save_async` copies and writes behind, `load_latest` finds the newest",
+      "`save` returns when the file would survive a power loss. `save_async` copies the state and writes it in the "
+      "background. `load_latest` finds the newest",
       "`StopSignal` lets SIGINT and SIGTERM finish the step.")
 def test_names_of_checkpoints():
     folder = torch.checkpoint.CheckpointFolder
@@ -205,8 +210,8 @@ def test_errors_are_typed(call, kind):
     assert isinstance(caught.value, RuntimeError)
 
 
-@says("**`load_state_dict` finds what does not fit before it changes anything**",
-      "tensors of another shape, parts of a state that are missing and options that are no numbers are a `ValueError` at once")
+@says("**`load_state_dict` finds what does not fit before it changes anything.**",
+      "tensors of another shape, missing parts of a state and options that are not numbers are a `ValueError` at once")
 def test_loading_is_all_or_nothing():
     module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
     before = {name: t.clone() for name, t in module.state_dict().items()}
@@ -242,7 +247,8 @@ def test_readers_of_data():
     assert all(hasattr(torch.utils.data, name) for name in ("TarShards", "CIFAR", "read_csv", "read_text"))
 
 
-@says("is a tensor**, of bytes where NumPy gives truth values, as in PyTorch, but `!=` with an array goes by elements as `==` does")
+@says("is a tensor**, as in PyTorch, and it has bytes where NumPy gives truth values. `!=` with an array compares "
+      "element by element, as `==` does")
 def test_functions_of_numpy():
     assert isinstance(np.sin(torch.ones(2)), torch.Tensor)
     assert np.logical_not(torch.tensor([True, False])).dtype is torch.uint8
@@ -288,7 +294,8 @@ def test_sobol():
     assert torch.quasirandom.SobolEngine.MAXDIM == 21201
 
 
-@says("`share_memory_()`, moves its whole storage to memory that both map, by a descriptor that the sender must live to hand over")
+@says("or `share_memory_()`, moves its whole storage to shared memory, which both processes map. The sender must be "
+      "alive when the receiver takes the memory.")
 def test_share_memory():
     x = torch.ones(4)
     view = x[:2]
@@ -315,9 +322,9 @@ def test_models(tmp_path, monkeypatch):
     assert torch.allclose(torch.models.fuse(model)(x), model(x), atol=1e-4)
 
 
-@says("Sparse, quantized and nested tensors; float8 dtypes and unsigned integers beyond bytes, whose names can be compared with and "
-      "raise when a tensor is made of them; writing TorchScript's files, `torch.export`, `torch.onnx`, traces with symbols for sizes "
-      "(`make_fx` traces with numbers)",
+@says("sparse, nested and quantized tensors; `MaskedTensor`; float8, uint16, uint32, uint64, complex32",
+      "the names of float8 dtypes and of unsigned integers wider than a byte can be compared with, and making a tensor of such a dtype "
+      "raises an error. `make_fx` traces with numbers, not with symbols for sizes.", "running and writing TorchScript", "`torch.export`, `torch.onnx`",
       "A name that is missing is an `AttributeError` or `ModuleNotFoundError` that names it")
 @pytest.mark.parametrize("call", [
     lambda: torch.sparse_coo_tensor(torch.tensor([[0]]), torch.ones(1), (2,)), lambda: torch.nested.nested_tensor([torch.ones(2)]),
@@ -332,14 +339,14 @@ def test_what_is_not_there(call):
     assert len(str(caught.value)) > 10
 
 
-@says("Of 68789 samples 68023 agree", "766 differ as the lines of `tests/parity/op_db_known.txt` say")
+@of_page("docs/agreement.md", "Of 68789 samples 68023 agree", "766 differ as the lines of `tests/parity/op_db_known.txt` say")
 def test_figures_add_up():
-    total, agree, differ = map(int, re.search(r"Of (\d+) samples (\d+) agree.*?(\d+) differ as", words(text_of("docs/python.md"))).groups())
+    total, agree, differ = map(int, re.search(r"Of (\d+) samples (\d+) agree.*?(\d+) differ as", words(text_of("docs/agreement.md"))).groups())
     assert total == agree + differ
 
 
 @says("`nms`, `roi_align`, `roi_pool`, `ps_roi_align`, `ps_roi_pool` and `deform_conv2d` of `torch.ops.torchvision` are ops of Argand's own",
-      "All six ops take float16 and bfloat16 on all devices.", "one that there is not is an `IndexError`",
+      "All six ops take float16 and bfloat16 on all devices.", "An index without an image is an `IndexError`",
       "`qnms`, `qroi_align`, `box_iou_rotated` and the decoders of `torchvision.io` are not there.")
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_finding_objects(dtype):
@@ -362,7 +369,7 @@ def test_finding_objects(dtype):
 NOT_OURS = {"torch.jit._pickle", "torch._C._nn.gelu", "torch.functional.split", "argand.x", "torch.x"}
 
 
-@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/python.md", "docs/agreement.md"])
 def test_names_exist(page):
     """Names of the package in backticks, with or without a call's parentheses."""
     for name in set(re.findall(r"`((?:torch|argand)(?:\.\w+)+)(?:\([^`]*\))?`", text_of(page))) - NOT_OURS:

@@ -46,10 +46,10 @@ def test_blocks_of_python_run(tmp_path, page, text):
 
 
 def test_blocks_are_found():
-    assert ("README.md", "import argand as torch\n") in blocks("python")
+    assert any(page == "README.md" and text.startswith("import argand as torch\n") for page, text in blocks("python"))
 
 
-@readme("its errors say which op, which argument, what was expected and what came.")
+@readme("A message names the op and the argument, and says what was expected and what came.")
 def test_errors_say_what_came():
     with pytest.raises(RuntimeError, match=r"linear: expected input with 4 features \(weight is \[5, 4\]\), got \[2, 3\]"):
         nn.functional.linear(torch.ones(2, 3), torch.ones(5, 4))
@@ -66,15 +66,16 @@ def test_threads_do_not_matter():
     assert sums[0] == sums[1] == sums[2]
 
 
-@readme("TF32 is off on a GPU, in convolutions too, until PyTorch's switches allow it (`set_float32_matmul_precision`, "
-        "`set_allow_tf32_cudnn`).")
+@readme("TF32 is off on a GPU, in convolutions too, until you turn it on with PyTorch's switches "
+        "(`set_float32_matmul_precision`, `set_allow_tf32_cudnn`).")
 def test_switches_of_tf32():
     assert torch.get_float32_matmul_precision() == "highest" and not torch.backends.cudnn.allow_tf32
     assert not torch.backends.cuda.matmul.allow_tf32
     assert any("set_allow_tf32_cudnn(" in path.read_text() for path in (ROOT / "argand").rglob("*.h"))
 
 
-@readme("`manual_seed`, `rand`, `randn`, `randint`, `randperm`, the `nn` initialisers give PyTorch's CPU streams, bit for bit.")
+@readme("`manual_seed`, `rand`, `randn`, `randint`, `randperm` and the `nn` initialisers give the same numbers as PyTorch on the "
+        "CPU, bit for bit.")
 def test_random_numbers():
     """Against numbers that PyTorch 2.15 printed."""
     def seeded(make):
@@ -93,9 +94,9 @@ def test_files_of_pytorch(tmp_path):
     assert torch.load(tmp_path / "w.pt")["w"].tolist() == [0, 1, 2]
 
 
-@readme("The demo prints `test accuracy 0.NNNN` after each of 3 epochs and leaves in `out/demo`: `report.html` (curves, confusion "
-        "matrix, the worst mistakes as pictures), `metrics.csv`, `model.safetensors` and a checkpoint.",
-        "Ctrl-C finishes the step and saves; `--resume` goes on and ends with the same bits")
+@readme("The demo prints `test accuracy 0.NNNN` after each of 3 epochs. It writes to `out/demo`: `report.html` (training curves, "
+        "confusion matrix, pictures of the worst mistakes), `metrics.csv`, `model.safetensors` and a checkpoint.",
+        "Ctrl-C finishes the current step and saves a checkpoint. `--resume` continues from it, and the result has the same bits")
 def test_the_demo_is_tested():
     tests = "".join(path.read_text() for path in (ROOT / "tests" / "cli").glob("*_test.py"))
     assert all(name in tests for name in ("report.html", "metrics.csv", "model.safetensors", "test accuracy", "--resume"))
@@ -122,7 +123,7 @@ def test_a_device_that_is_not_there():
     assert issubclass(torch.DeviceError, RuntimeError)
 
 
-@security("Images have limits of their own: 2^28 pixels, 16,384 a side, 64 MiB of data that is no pixels.")
+@security("Images have limits of their own: 2^28 pixels, 16,384 a side, 64 MiB of data other than pixels.")
 def test_limits_of_images():
     limits = text_of("argand/vision/image.h")
     assert "max_side = 16384;" in limits and "max_pixels = int64_t{1} << 28;" in limits
@@ -140,8 +141,8 @@ def test_files_of_the_table_of_formats():
     assert (ROOT / "argand/io/memory_limit_test.cpp").exists()
 
 
-@security("A file that is too short is an error at the call.", "One that somebody cuts while a tensor shows it, or that cannot be read, is "
-          "an error that names it at every use that follows, and at the end of the op that met it; the process goes on")
+@security("A file that is too short is an error at the call.", "If somebody cuts the file while a tensor shows it, or if it cannot be "
+          "read, every later use is an error that names the file. An op that reads the file at that time ends with this error, too.")
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_mapped_file_that_is_cut(tmp_path, shared):
     path = tmp_path / "f"
@@ -156,8 +157,8 @@ def test_a_mapped_file_that_is_cut(tmp_path, shared):
 
 # ---- CONTRIBUTING
 
-@contributing("./dev check    # scripts, layers, kernels, docs, options, format, generated files, headers alone and their cost, "
-              "clang-tidy")
+@contributing("`./dev check` checks, in this order: size, scripts, layers, kernels, docs, options, format, generated files, headers "
+              "(each must compile alone), the cost of including them, clang-tidy.")
 def test_checks():
     named = re.search(r"^CHECKS = \{(.*?)\}", text_of("tools/check/check.py"), re.S | re.M)[1]
     assert re.findall(r'"(\w+)":', named) == ["size", "scripts", "layers", "kernels", "docs", "options", "format", "generated",
@@ -197,7 +198,7 @@ def test_comparisons():
 
 # ---- ARCHITECTURE
 
-@architecture("One folder is one CMake target is one layer.")
+@architecture("Each folder is one layer and one CMake target.")
 def test_the_picture():
     picture = re.search(r"^```\n(L8 .*?)^```", text_of("ARCHITECTURE.md"), re.S | re.M)[1]
     folders = {path.name for path in (ROOT / "argand").iterdir() if path.is_dir()}
@@ -234,6 +235,6 @@ def test_the_table_of_the_suite_adds_up():
     assert [sum(int(row[i]) for row in rows[:-1]) for i in (1, 2, 3)] == [int(n) for n in rows[-1][1:]]
 
 
-@libtorch("A compiler that is told C++17 (`g++ -std=c++17` without CMake) stops at one sentence: the headers are C++20.")
+@libtorch("The headers need C++20. With C++17 (`g++ -std=c++17` without CMake) the compiler stops at one error message that says so.")
 def test_language_level():
     assert "C++20" in text_of("argand/base/language.h")
