@@ -102,6 +102,12 @@ bool is_offered() {
   return (state & exec::DispatchHooks::kModes) != 0 && (state & exec::DispatchHooks::kOff) == 0;
 }
 
+// A copy that modes and tensors which intercept see, laid out as `t`.
+Tensor seen_copy(const Tensor& t, const Tensor& gradient) {
+  if (!t.is_non_overlapping_and_dense() || gradient.strides() == t.strides()) return gradient.clone();
+  return gradient.new_empty_strided(t.sizes(), t.strides()).copy_(gradient);
+}
+
 // What .grad is after `gradient` is added to `grad`, its value before: `grad` itself where it can be written in place.
 // `owners` has the meaning that it has for add_to_grad().
 Tensor sum_of(const Tensor& t, const Tensor& grad, Tensor gradient, size_t owners) {
@@ -114,7 +120,8 @@ Tensor sum_of(const Tensor& t, const Tensor& grad, Tensor gradient, size_t owner
   const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == owners &&
                           gradient.storage().use_count() == 1 && gradient.strides() == t.strides();
   if (takes_over) return gradient.requires_grad() ? exec::alias(gradient) : gradient;
-  if (GradMode::is_enabled() || is_seen(gradient)) return gradient.clone();
+  if (GradMode::is_enabled()) return gradient.clone();
+  if (is_offered() || is_seen(gradient)) return seen_copy(t, gradient);
   const NoGradGuard no_grad;
   return exec::dense_clone(gradient, gradient.dtype(), t.is_non_overlapping_and_dense() ? Dims(t.strides()) : Dims());
 }

@@ -125,6 +125,20 @@ void FunctionNode::connect(const variable_list& inputs) {
   for (const Tensor& t : inputs) next_edges().push_back(t.defined() ? gradient_edge(t) : Edge{});
 }
 
+void FunctionNode::check_saved(const variable_list& inputs, const variable_list& outputs,
+                               const variable_list& others) const {
+  for (const Tensor& out : outputs) {
+    if (!out.defined() || !contains(inputs, out) || contains(ctx_.dirty_, out)) continue;
+    ARGAND_CHECK(
+        GradError, !contains(ctx_.to_save_, out) && !contains(others, out), name(),
+        ": An input that has been returned as-is is saved, too, and setup_context() cannot tell it from the result. "
+        "Return a view of the input, x.view_as(x), or write a forward that takes ctx and saves it there.");
+  }
+}
+
+// What takes the place of an input that forward returns as it came, where nothing is recorded.
+static Tensor unrecorded(const Tensor& input) { return input.requires_grad() ? exec::alias(input) : as_view(input); }
+
 void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs,
                           bool records) {
   if (std::erase_if(ctx_.dirty_, [&](const Tensor& t) { return !contains(inputs, t); }) > 0)
@@ -157,9 +171,11 @@ void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tens
       ctx_.saved_.emplace_back(is_output ? outputs[static_cast<size_t>(at - before.begin())] : t, is_output);
     }
   }
+  if (!records)
+    for (Tensor& out : outputs)
+      if (out.defined() && contains(inputs, out) && !contains(ctx_.dirty_, out)) out = unrecorded(out);
   for (const Tensor& out : outputs)
-    if (GradMode::is_enabled() && out.defined() && !contains(ctx_.dirty_, out) && (!contains(inputs, out) || records))
-      forbid_writes(out, several > 1);
+    if (GradMode::is_enabled() && out.defined() && !contains(ctx_.dirty_, out)) forbid_writes(out, several > 1);
   ctx_.to_save_.clear();
   ctx_.dirty_.clear();
   ctx_.non_differentiable_.clear();

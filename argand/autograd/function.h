@@ -82,6 +82,9 @@ class FunctionNode : public Node {
 
   // Before forward, which may change inputs in place: where their gradients go.
   void connect(const variable_list& inputs);
+  // Where a program says only after forward what is saved: GradError if that, or `others`, has a result which is an
+  // input as it came.  It is one tensor then, and would have the history of the input where the result is meant.
+  void check_saved(const variable_list& inputs, const variable_list& outputs, const variable_list& others) const;
   // Links `outputs` to this node if any input requires grad (and grad mode is on); `is_tensor` has one entry per
   // argument.  What is undefined among the outputs is no tensor, and has no gradient.
   void record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs, bool records);

@@ -275,7 +275,7 @@ Grads Pass::run_node(Node& node, const HooksBefore& hooks, Grads grads) {
 }
 
 Grads Pass::step(Node* node, Grads grads, Grads& captured) {
-  const Scope running(running_pass, this);
+  const Part running(*this);
   const RunningNode current(node);
   State& state = states_.find(node)->second;
   if (limited_ && !state.needed) return Grads(node->next_edges().size());

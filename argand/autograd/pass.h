@@ -17,6 +17,7 @@
 
 #include "argand/base/small_allocator.h"
 #include "argand/exec/graph.h"
+#include "argand/exec/saved_hooks_state.h"
 
 namespace argand::autograd {
 
@@ -65,7 +66,7 @@ class Pass {
   static std::vector<intrusive_ptr<Node>> execution_order();
   // Which pass that is: no two of a process have the same number; 0 outside of one.
   static uint64_t current();
-  // While something of the pass that is no step of it runs on this thread.
+  // While something of the pass runs on this thread.
   class Part {
    public:
     explicit Part(Pass& pass);
@@ -75,6 +76,7 @@ class Pass {
 
    private:
     Pass* const before_;
+    const SavedHooksState::Scope hooks_;  // those that the program's code leaves behind end with it
   };
   // See after_backward() in engine.h.  False outside of a pass.
   static bool call_after(std::function<void(bool)> f);

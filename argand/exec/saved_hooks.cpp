@@ -5,6 +5,7 @@
 
 #include "argand/core/grad_mode.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/saved_hooks_state.h"
 
 namespace argand::autograd {
 
@@ -34,6 +35,16 @@ std::optional<std::string> SavedTensorHooks::disable(std::optional<std::string> 
   ARGAND_CHECK(GradError, !message || stack.empty(), *message);
   return std::exchange(disabled, std::move(message));
 }
+
+SavedHooksState::SavedHooksState() : stack_(stack), disabled_(disabled) {}
+
+void SavedHooksState::exchange() {
+  std::swap(stack_, stack);
+  std::swap(disabled_, disabled);
+}
+
+SavedHooksState::Scope::Scope(SavedHooksState state) { state.exchange(); }
+SavedHooksState::Scope::~Scope() { before_.exchange(); }
 
 PackedTensor::PackedTensor(std::shared_ptr<SavedTensorHooks> hooks, const Tensor& t) : hooks_(std::move(hooks)) {
   const NoGradGuard no_grad;

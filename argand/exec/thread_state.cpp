@@ -24,6 +24,7 @@ ThreadState::Scope::Scope(const ThreadState& state)
       grad_(state.grad_),
       cpu_(kCPU, state.cpu_.dtype, state.cpu_.enabled, state.autocast_cache_),
       cuda_(kCUDA, state.cuda_.dtype, state.cuda_.enabled, state.autocast_cache_),
+      saved_hooks_(state.saved_hooks_),
       dispatches_(state.modes_ != nullptr),
       dispatch_before_(DispatchHooks::state) {
   DispatchHooks::state = (DispatchHooks::state & DispatchHooks::kModes) | state.dispatch_;

@@ -1,12 +1,13 @@
 // The thread-local modes that ops read: gradient recording, inference mode, autocast, the default device, the current
-// streams of all GPUs, dispatch modes, and whether pointwise work may wait in a window.  A thread that works for
-// another one takes over that thread's modes.
+// streams of all GPUs, dispatch modes, hooks of saved tensors, and whether pointwise work may wait in a window.  A
+// thread that works for another one takes over that thread's modes.
 #pragma once
 #include <memory>
 #include <vector>
 
 #include "argand/core/grad_mode.h"
 #include "argand/exec/autocast.h"
+#include "argand/exec/saved_hooks_state.h"
 #include "argand/exec/window.h"
 
 namespace argand::exec {
@@ -29,6 +30,7 @@ class ThreadState {
     const InferenceMode inference_;
     const AutoGradMode grad_;
     const AutocastGuard cpu_, cuda_;
+    const autograd::SavedHooksState::Scope saved_hooks_;
     std::vector<StreamRef> streams_before_;
     const bool dispatches_;
     std::shared_ptr<void> modes_before_;
@@ -48,6 +50,7 @@ class ThreadState {
   Device device_;
   Autocast cpu_{kCPU}, cuda_{kCUDA};
   bool autocast_cache_;
+  autograd::SavedHooksState saved_hooks_;
   uint8_t dispatch_;                // DispatchHooks::state, without its modes
   std::shared_ptr<void> modes_;     // null without dispatch modes
   std::vector<StreamRef> streams_;  // empty if no thread uses any but the default ones

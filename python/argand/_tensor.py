@@ -29,13 +29,13 @@ def method(function):
 
 def _text_of_wrapper(self, contents):
     """Of a tensor of a class that says itself what ops make of it: its elements are not looked at."""
-    parts = [] if contents is None else [contents]
-    if contents is None:
-        parts = ["...", f"size={tuple(self.shape)}"]
-        if self.dtype != _C.get_default_dtype():
-            parts.append(f"dtype={self.dtype}")
+    parts = ["..." if contents is None else contents]
     if self.device.type != "cpu":
         parts.append(f"device='{self.device}'")
+    if contents is None:
+        parts.append(f"size={tuple(self.shape)}")
+        if self.dtype != _C.get_default_dtype():
+            parts.append(f"dtype={self.dtype}")
     if self.grad_fn is not None:
         parts.append(f"grad_fn=<{self.grad_fn.name()}>")
     elif self.requires_grad:
@@ -235,7 +235,10 @@ def __complex__(self):
 
 @method
 def __dir__(self):
-    return sorted(set(object.__dir__(self)))
+    names = set(object.__dir__(self))
+    if not self.is_cuda:
+        names.discard("__cuda_array_interface__")
+    return sorted(names)
 
 
 # ---- dtypes and devices

@@ -555,9 +555,15 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
     return _C._convolution_nd(input, weight, bias, stride, padding, dilation, groups)
 
 
+def _lift_fresh(self):
+    """The tensor, unless a mode makes something else of one that was made of numbers."""
+    from . import _dispatch
+    return _dispatch.ask_custom(ops.aten.lift_fresh.default, lambda t: t, (self,), {})
+
+
 _GENERATED = type(_C.add), type(_C.Tensor.add)  # the types of functions and methods that are made of schemas
 _NO_OPS = ("from_numpy", "new_tensor", "_text")  # are made as ops are
-_INTERNAL = {"_to_copy": _to_copy, "_local_scalar_dense": lambda self: self.item(), "lift_fresh": lambda self: self,
+_INTERNAL = {"_to_copy": _to_copy, "_local_scalar_dense": lambda self: self.item(), "lift_fresh": _lift_fresh,
              "lift": lambda self: self, "lift_fresh_copy": lambda self: self.clone(), "convolution": _convolution,
              "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
              **{name: getattr(_C.Tensor, name) for name in (  # methods made by hand

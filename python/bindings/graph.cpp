@@ -41,7 +41,7 @@ struct Context {
   }
 };
 
-variable_list read_tensors(nb::args values, const char* what) {
+variable_list read_tensors(const nb::tuple& values, const char* what) {
   variable_list out;
   for (const nb::handle v : values) out.push_back(as_tensor_or_none(v, what));
   return out;
@@ -86,6 +86,12 @@ class NodeOfFunction final : public PythonNode {
   std::string name_;
 };
 
+// What save_for_forward was given.
+variable_list saved_for_forward(const nb::object& context) {
+  const nb::object given = context.attr("saved_for_forward");
+  return given.is_none() ? variable_list() : read_tensors(nb::tuple(given), "save_for_forward");
+}
+
 // Its result, and the context.
 std::pair<nb::object, nb::object> apply(nb::object function, nb::args arguments) {
   nb::object context_object = nb::cast(new Context, nb::rv_policy::take_ownership);
@@ -106,9 +112,10 @@ std::pair<nb::object, nb::object> apply(nb::object function, nb::args arguments)
   context->needs_input_grad = nb::tuple(needs);
   if (records) node->connect(inputs);
   nb::object result;
+  const bool splits = nb::cast<bool>(function.attr("_splits_context")());
   {
     const NoGradGuard no_grad;
-    if (nb::cast<bool>(function.attr("_splits_context")())) {
+    if (splits) {
       result = function.attr("forward")(*arguments);
       function.attr("setup_context")(context_object, nb::tuple(arguments), result);
     } else {
@@ -120,11 +127,20 @@ std::pair<nb::object, nb::object> apply(nb::object function, nb::args arguments)
   const nb::list all = many ? nb::list(result) : nb::list(nb::make_tuple(result));
   variable_list outputs;
   for (const nb::handle r : all) outputs.push_back(is_tensor(r.ptr()) ? as_tensor(r.ptr()) : Tensor());
+  if (splits) node->check_saved(inputs, outputs, saved_for_forward(context_object));
   node->record(inputs, is_input, outputs, records);
   size_t next = 0;
   nb::list out;
   for (const nb::handle r : all) {
     Tensor& output = outputs[next++];
+    // An input that forward returned as it came: its class may say what a view of it is.
+    const bool is_view_of_own_class =
+        !records && output.defined() && !output.is_same(as_tensor(r.ptr())) && Py_TYPE(r.ptr()) != tensor_type;
+    if (is_view_of_own_class) {
+      const NoGradGuard no_grad;
+      out.append(r.attr("view_as")(r));
+      continue;
+    }
     out.append(output.defined() ? nb::steal(wrap(std::move(output))) : nb::borrow(r));
   }
   return {many ? nb::object(nb::tuple(out)) : nb::object(out[0]), context_object};

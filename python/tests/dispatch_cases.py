@@ -92,7 +92,8 @@ PROGRAMS = [forward, numbers, in_place, views, out, factories, copies, looks, fu
 
 
 def backward(torch, x):
-    """The ops of a backward pass, but for detach(), by which PyTorch keeps results."""
+    """The ops of a backward pass, but for those by which results are kept: PyTorch's detach(), and clone() of a gradient
+    that somebody else may hold."""
     x = x.detach().requires_grad_()
     (x.exp() * x.sin()).sum().backward()
 
@@ -112,7 +113,7 @@ def calls(torch):
     with logging_mode(torch, log):
         backward(torch, x)
     # Sums of gradients, and their places among the others, are the engine's.
-    found["backward"] = sorted(c for c in log if not c.startswith(("aten.detach", "aten.ones_like", "aten.full_like")))
+    found["backward"] = sorted(c for c in log if not c.startswith(("aten.detach", "aten.clone", "aten.ones_like", "aten.full_like")))
     return found
 
 

@@ -338,3 +338,54 @@ def test_tangents_do_not_travel_while_that_is_off():
             assert forward_ad.unpack_dual(dual * 2).tangent is None
         assert forward_ad.unpack_dual(dual * 2).tangent.tolist() == [2.0, 2.0] and forward_ad._current_level == 0
     assert forward_ad._current_level == -1
+
+
+@pytest.mark.parametrize("save", ["save_for_backward", "save_for_forward"])
+@pytest.mark.parametrize("what", ["input", "output"])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_an_input_that_is_a_result_is_not_saved_after_forward(save, what, requires_grad):
+    def made(forward):
+        class Same(Function):
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                getattr(ctx, save)(inputs[0] if what == "input" else output)
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad
+        Same.forward = staticmethod(forward)
+        return Same
+    x = torch.ones(2, requires_grad=requires_grad)
+    with pytest.raises(RuntimeError, match="An input that has been returned as-is"):
+        made(lambda x: x).apply(x)
+    assert made(lambda x: x.view_as(x)).apply(x).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_an_input_that_is_a_result_is_a_tensor_of_its_own(requires_grad):
+    class Same(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+    x = torch.ones(2, requires_grad=requires_grad)
+    y = Same.apply(x)
+    assert y is not x and y.data_ptr() == x.data_ptr() and y._is_view() and y.requires_grad == requires_grad
+    with torch.no_grad():
+        z = Same.apply(x)
+    assert z is not x and not z.requires_grad and z.data_ptr() == x.data_ptr()
+
+    class Marked(torch.Tensor):
+        pass
+    assert type(Same.apply(torch.ones(2).as_subclass(Marked))) is Marked
+    w = torch.ones(2)
+    Same.apply(w).add_(1)
+    assert w.tolist() == [2, 2]
+
+
+def test_a_tensor_has_what_its_dir_names():
+    x = torch.ones(2, 2)
+    assert "shape" in dir(x) and all(hasattr(x, name) for name in dir(x) if name != "imag")

@@ -121,3 +121,101 @@ def test_wrappers_are_made_of_their_parts():
     traced = make_fx(f)(torch.ones(4), torch.ones(4), torch.ones(4))
     assert lines(traced) == ["def forward(self, a_1, b_1, y_1):", "mul = torch.ops.aten.mul.Tensor(a_1, y_1)",
                              "mul_1 = torch.ops.aten.mul.Tensor(b_1, y_1)", "return (mul, mul_1)"]
+
+
+def test_sizes_that_are_changed_in_place():
+    with FakeTensorMode():
+        x = torch.ones(5, 3)
+        assert x.t_() is x and x.shape == (3, 5) and x.stride() == (1, 3) and (x + 1).shape == (3, 5)
+        y = torch.ones(4, 2)[1:]
+        y.unsqueeze_(-1)
+        assert y.shape == (3, 2, 1) and y.storage_offset() == 2
+        p = torch.ones(4, 2, requires_grad=True)
+        q = p * 2
+        q.unsqueeze_(0)
+        (q.exp() * 2).sum().backward()
+        assert q.shape == (1, 4, 2) and p.grad.shape == (4, 2)
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_a_trace_of_nests(mode):
+    def f(x, params):
+        return {"sum": x + params["w"], "list": [params["b"].sin(), 3]}
+    args = torch.ones(2), {"w": torch.ones(2), "b": torch.zeros(2)}
+    traced = make_fx(f, tracing_mode=mode)(*args)
+    assert lines(traced) == [
+        "def forward(self, x, params):", "x_1, params_1, params_2, = fx_pytree.tree_flatten_spec([x, params], self._in_spec)",
+        "add = torch.ops.aten.add.Tensor(x_1, params_1)", "sin = torch.ops.aten.sin.default(params_2)",
+        "return pytree.tree_unflatten([add, sin, 3], self._out_spec)"]
+    got = traced(*args)
+    assert got["sum"].tolist() == [2, 2] and got["list"][0].tolist() == [0, 0] and got["list"][1] == 3
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_a_trace_of_backward(mode):
+    def f(x, layer):
+        x.sin().sum().backward()
+        layer["w"].t().matmul(x).sum().backward()
+        return x.grad, layer["w"].grad
+    def inputs():
+        return torch.randn(3, requires_grad=True), {"w": torch.randn(3, 2, requires_grad=True)}
+    traced = make_fx(f, tracing_mode=mode)(*inputs())
+    args, again = inputs(), inputs()
+    with torch.no_grad():
+        for a, b in ((args[0], again[0]), (args[1]["w"], again[1]["w"])):
+            b.copy_(a)
+    assert all(map(torch.equal, traced(*args), f(*again)))
+    assert not list(traced.buffers())
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_a_trace_knows_elements_of_what_it_makes_of_numbers(mode):
+    def f(x):
+        a = torch.tensor([2.0])
+        part, = a.unbind()
+        a.add_(1)
+        return x * part.item() + torch.full((2,), torch.tensor(4)) + a
+    traced = make_fx(f, tracing_mode=mode)(torch.ones(2))
+    assert traced(torch.ones(2)).tolist() == traced(torch.ones(2)).tolist() == [10, 10]
+
+    def drawn(x):
+        a = torch.tensor([2.0])
+        a.normal_()
+        return x * a.item()
+
+    def written(x):
+        a = torch.tensor(2.0)
+        a.add_(x)
+        return a.item()
+
+    def large(x):
+        return x * torch.tensor([2.0]).repeat(3).sum().item()
+    for g in drawn, written, large:
+        with pytest.raises(RuntimeError, match="data-dependent"):
+            make_fx(g, tracing_mode=mode)(torch.ones(()))
+    traced = make_fx(lambda x: x * x.item(), _error_on_data_dependent_ops=False)(torch.tensor(2.0))
+    assert traced(torch.tensor(3.0)).item() == 6.0
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_nodes_tell_what_they_give(mode):
+    def f(x):
+        y = x.clone()
+        y.unsqueeze_(0)
+        return torch.var_mean(y, 1)
+    nodes = {n.name: n.meta for n in make_fx(f, tracing_mode=mode)(torch.ones(3)).graph.nodes}
+    assert type(nodes["clone"]["val"]) is FakeTensor and nodes["clone"]["val"].shape == (3,)
+    assert [v.shape for v in nodes["var_mean"]["val"]] == [(1,), (1,)] and nodes["getitem"]["val"].shape == (1,)
+    assert nodes["x_1"]["tensor_meta"].dtype is torch.float32 and nodes["x_1"]["tensor_meta"].stride == (1,)
+
+
+def test_what_traces_refuse():
+    outside = torch.ones(2)
+    with pytest.raises(AssertionError, match="Please convert all Tensors"):
+        make_fx(lambda x: x + outside, tracing_mode="fake")(torch.ones(2))
+    assert make_fx(lambda x: x + outside, tracing_mode="fake", _allow_non_fake_inputs=True)(torch.ones(2))(outside).tolist() == [2, 2]
+    for option in "pre_dispatch", "record_module_stack":
+        with pytest.raises(NotImplementedError, match=option):
+            make_fx(torch.sin, **{option: True})
+    with pytest.raises(RuntimeError, match="aten.allclose.default"):
+        make_fx(torch.allclose)(outside, outside)

@@ -190,3 +190,78 @@ def test_version_is_moved_by_hand():
     graph.increment_version(h)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         y.sum().backward()
+
+
+def depth():
+    """How many hooks this thread has."""
+    found = 0
+    try:
+        while True:
+            torch._C._pop_saved_tensors_hooks()
+            found += 1
+    except RuntimeError:
+        return found
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_hooks_that_backward_leaves_behind_end_with_the_node(fails):
+    def unpack(t):
+        graph.saved_tensors_hooks(lambda t: t, lambda t: t).__enter__()
+        if fails:
+            raise ZeroDivisionError
+        return t
+    x = leaf = torch.tensor([3.0], requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: t, unpack):
+        for _ in range(3):
+            x = x * x
+    if fails:
+        with pytest.raises(ZeroDivisionError):
+            x.backward()
+    else:
+        x.backward()
+        assert leaf.grad.item() == 8 * 3.0**7
+    assert depth() == 0
+
+
+def test_hooks_that_backward_takes_away_are_there_after_it():
+    outer = graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    x = torch.tensor([3.0], requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: outer.__exit__() or t):
+        y = x.sin()
+    with outer:
+        y.backward()
+        assert torch.equal(x.grad, x.cos())
+    assert depth() == 0
+
+
+def test_a_message_that_backward_leaves_behind_goes_with_it():
+    x = torch.tensor([3.0], requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: (torch._C._disable_saved_tensors_hooks("none here"), t)[1]):
+        y = x * x
+    y.backward()
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        pass
+
+
+def test_hooks_are_those_of_the_caller_in_the_thread_that_a_deep_backward_goes_on_in():
+    class Within(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, depth):
+            ctx.save_for_backward(x)
+            ctx.depth = depth
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            with torch.enable_grad():
+                x = ctx.saved_tensors[0].detach().requires_grad_()
+                if ctx.depth:
+                    Within.apply(x, ctx.depth - 1).backward()
+                else:
+                    x.exp()  # keeps its result
+            return grad * 2, None
+    seen = []
+    y = Within.apply(torch.tensor([1.0], requires_grad=True), 80)
+    with graph.saved_tensors_hooks(lambda t: seen.append(t) or t, lambda t: t):
+        y.backward()
+    assert len(seen) == 81

@@ -37,7 +37,7 @@ FILES = ["test_torch", "test_indexing", "test_view_ops", "test_shape_ops", "test
          "optim/test_lrscheduler", "test_reductions", "test_unary_ufuncs", "test_binary_ufuncs", "test_foreach", "test_complex",
          "test_linalg", "test_spectral_ops", "test_nn", "test_modules", "test_dataloader", "test_overrides", "test_fx",
          "distributions/test_distributions", "test_multiprocessing", "test_namedtuple_return_api", "test_segment_reductions",
-         "distributions/test_constraints", "distributions/test_transforms", "test_tensorboard", "test_hub", "profiler/test_profiler", "test_python_dispatch", "test_subclass", "test_pytree",
+         "distributions/test_constraints", "distributions/test_transforms", "test_tensorboard", "test_hub", "profiler/test_profiler", "test_python_dispatch", "test_subclass", "test_pytree", "test_proxy_tensor", "test_fake_tensor",
          "functorch/test_eager_transforms", "functorch/test_vmap",
          "nn/test_convolution", "nn/test_dropout", "nn/test_embedding", "nn/test_init", "nn/test_lazy_modules", "nn/test_load_state_dict",
          "nn/test_module_hooks", "nn/test_multihead_attention", "nn/test_packed_sequence", "nn/test_parametrization", "nn/test_pooling",

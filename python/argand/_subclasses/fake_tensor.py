@@ -6,6 +6,7 @@ from .._dispatch import _TorchDispatchModeKey, modes
 from .._ignored import harmless
 from .._named_modules import names_of as _names_of
 from .._overloads import _tensors
+from ..autograd.grad_mode import no_grad
 from ..utils import _pytree as pytree
 from ..utils._python_dispatch import (TorchDispatchMode, _disable_infra_mode, _push_mode, _unset_infra_mode,
                                       is_traceable_wrapper_subclass, transform_subclass)
@@ -28,12 +29,12 @@ class DataDependentOutputException(RuntimeError):
     """A program asks for an element."""
 
     def __init__(self, func):
-        super().__init__(func)
+        super().__init__(f"{func}: what it gives is data-dependent, and a FakeTensor has no elements")
         self.func = func
 
 
 _SIZED_BY_ELEMENTS = frozenset(("nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "bincount"))
-_ELEMENTS = frozenset(("_local_scalar_dense", "item", "equal", "allclose", "is_nonzero"))
+ELEMENTS = frozenset(("_local_scalar_dense", "item", "equal", "allclose", "is_nonzero"))
 
 
 class FakeTensor(_C.Tensor):
@@ -70,6 +71,10 @@ class FakeTensor(_C.Tensor):
 def _fake_device(device):
     device = _C.device(device)
     return _C.device("cuda", 0) if device.type == "cuda" and device.index is None else device
+
+
+def _layout(t):
+    return t.shape, t.stride(), t.storage_offset()
 
 
 class FakeTensorMode(TorchDispatchMode):
@@ -136,7 +141,7 @@ class FakeTensorMode(TorchDispatchMode):
         name = func.overloadpacket.__name__
         if name in ("lift_fresh", "lift_fresh_copy"):
             return self.from_tensor(args[0])
-        if name in _ELEMENTS:
+        if name in ELEMENTS:
             raise DataDependentOutputException(func)
         if name in _SIZED_BY_ELEMENTS:
             raise DynamicOutputShapeException(func)
@@ -150,10 +155,17 @@ class FakeTensorMode(TorchDispatchMode):
         if "device" in kwargs:
             kwargs["device"] = _C.device("meta")
             kwargs.pop("pin_memory", None)
-        by_meta = {id(t._meta): t for t in fakes}
-        inner_args, inner_kwargs = pytree.tree_map_only(FakeTensor, lambda t: t._meta, (args, kwargs))
         with _C._DisableTorchDispatch():
+            for t in fakes:  # sizes that t got since, as q.unsqueeze_() gives them where q has a history
+                if _layout(t) != _layout(t._meta):
+                    t._meta = t._meta.as_strided(*_layout(t))
+            by_meta = {id(t._meta): t for t in fakes}
+            inner_args, inner_kwargs = pytree.tree_map_only(FakeTensor, lambda t: t._meta, (args, kwargs))
             result = func(*inner_args, **inner_kwargs)
+            for t in fakes:  # sizes that an op which writes in place, such as unsqueeze_(), gave what t stands for
+                if _layout(t) != _layout(t._meta):
+                    with no_grad():
+                        t.as_strided_(*_layout(t._meta))
 
         def outside(t):
             if id(t) in by_meta and by_meta[id(t)].shape == t.shape:

@@ -62,7 +62,7 @@ class Inert(types.ModuleType):
 
 
 # Such a module under one that is no package in Argand.
-BELOW_MODULES = ("torch.autograd._functions.utils", "torch.cuda.jiterator")
+BELOW_MODULES = ("torch.autograd._functions.utils", "torch.cuda.jiterator", "torch._dispatch.python")
 
 
 def sleep(cycles):
@@ -105,10 +105,16 @@ def assert_metadata_eq(assert_eq, one, other, *, skip_symbolic=False, skip_leaf=
         assert_metadata_eq(assert_eq, one.grad, other.grad, skip_symbolic=skip_symbolic, skip_leaf=skip_leaf)
 
 
+def without_tests(cls, prefix, *more, **options):
+    """In the place of a class whose tests are those of `cls` again, under a setting of PyTorch's compilers."""
+    return type(prefix + cls.__name__, (unittest.TestCase,), {})
+
+
 # Of those modules: constants, which the helpers read while they load.
 CONSTANTS = {"torch.testing._internal.hop_db": {"hop_db": []},
+             "torch._dynamo.testing": {"make_test_cls_with_patches": without_tests},
              "torch._subclasses.meta_utils": {"assert_metadata_eq": assert_metadata_eq},
-             "torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
+             "torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"], "get_gpu_type": lambda: "cuda"},
              "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}},
              "torch.testing._internal.common_quantization": {"skipIfNoDynamoSupport": unittest.skip("there is no Dynamo")}}
 
@@ -124,7 +130,9 @@ ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
                      "torch._C._functorch": ("reshape_dim_into", "reshape_dim_outof", "_wrap_for_grad", "_unwrap_for_grad"),
                      "torch._functorch.vmap": ("restore_vmap",), "torch.autograd.function": ("_nested_map",),
                      "torch.fx.experimental.proxy_tensor": ("DecompositionInterpreter", "get_isolated_graphmodule"),
-                     "torch.export": ("export_for_training",),
+                     "torch.export": ("export_for_training",), "torch._guards": ("tracing",),
+                     "torch._subclasses.fake_tensor": ("_CacheKeyState", "extract_tensor_metadata", "MetadataMismatchError",
+                                                       "FakeTensorConverter", "UnsupportedOperatorException"),
                      "torch.fx._compatibility": ("_BACK_COMPAT_OBJECTS", "_MARKED_WITH_COMPATIBILITY"),
                      "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
 
@@ -207,6 +215,7 @@ def add():
                     "_debug_only_display_vmap_fallback_warnings": lambda on: None,
                     "_infer_size": lambda a, b: torch.broadcast_shapes(a, b)})
     give(importlib.import_module("functorch.experimental"), {"control_flow": inert("functorch.experimental.control_flow")})
+    give(torch, {"Type": absent("torch.Type")})  # of TorchScript: annotations of a test's helper
     give(torch, {"_nnpack_available": lambda: False, "_mkldnn": "torch._mkldnn"})
     give(torch._C, {"_ConvBackend": Inert("torch._C._ConvBackend")})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
@@ -214,7 +223,7 @@ def add():
     give(torch.cuda.jiterator, jiterator)
     give(torch.cuda, {"_sleep": sleep, "_HAS_PYNVML": False})
     name_streams(torch.cuda.Stream)
-    for config in ("torch._inductor.config", "torch._functorch.config"):
+    for config in ("torch._inductor.config", "torch._functorch.config", "torch.fx.experimental._config"):
         give_over(importlib.import_module(config), {"patch": patch})
     size = {"name": "size", "simple_type": "SymInt", "is_kwarg_only": "True"}
     give_over(importlib.import_module("torch.testing._internal.generated.annotated_fn_args"), {"annotated_args": {
