@@ -155,7 +155,7 @@ struct OpInfo {
   const autograd::NodeNaming* naming = nullptr;  // exec/node_names.h; null: nodes are called as the op
 };
 
-// Every op there is, in the order of ops/all.h.
+// Every op there is, in the order in which the generator finds the definitions.
 std::span<OpInfo* const> all_ops();
 const OpInfo* find_op(std::string_view name);
 

@@ -38,9 +38,9 @@ PLANTS = {
     "scripts": [("tools/planted.py", "x = 1\n", "x = (\n"),
                 ("tools/planted.sh", "if true; then :; fi\n", "if true; then :\n")],
     "layers": [
-        ("argand/core/planted.h", '#include "argand/base/str.h"\n', '#include "argand/ops/all.h"\n'),
+        ("argand/core/planted.h", '#include "argand/base/str.h"\n', '#include "argand/ops/functions.h"\n'),
         ("argand/base/planted.h", '#include "argand/base/str.h"\n', '#include "argand/argand.h"\n'),
-        ("argand/nn/planted.h", '#include "argand/ops/all.h"\n', '#include "argand/optim/sgd.h"\n'),
+        ("argand/nn/planted.h", '#include "argand/ops/functions.h"\n', '#include "argand/optim/sgd.h"\n'),
         ("argand/exec/planted.cpp", '#include "argand/runtime/x.h"\n', '#include "argand/runtime/cuda/x.h"\n'),
         ("argand/ops/x/planted.cpp", '#include "argand/base/str.h"\n', "#include <cuda_runtime.h>\n"),
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "argand/base/planted.h"\n'),

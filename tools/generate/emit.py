@@ -290,7 +290,10 @@ def definitions(family, ops, apis):
 
 
 def copies(family, ops):
-    """Definitions of the ops NAME_copy, in the ops NAME that are defined by hand."""
+    """Definitions of the ops NAME_copy, in the ops NAME that are defined by hand.  A family without any has an empty file, so
+    that which files there are follows from the families alone."""
+    if not ops:
+        return NOTE
     out = [NOTE + f'#include "argand/ops/copies.h"\n#include "argand/ops/{family}/args.h"\n\nnamespace argand::ops {{\n']
     for op in ops:
         view, names = op.copy_of, [a.name for a in op.schema.args]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates the public API from the op definitions: `generate.py --out DIR`.
 
-Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in; writes below DIR
+Reads argand/ops/**/*.cpp of the repository this file is in; writes below DIR
   argand/ops/<family>/args.h        argument structs
   argand/ops/<family>/functions.cpp functions and methods
   argand/ops/<family>/copies.cpp    definitions of permute_copy and the like
@@ -52,9 +52,7 @@ def main():
         folder = out / "argand" / "ops" / family
         write(folder / "args.h", emit.args_header(members))
         write(folder / "functions.cpp", emit.definitions(family, members, [apis[o.name] for o in members]))
-        copies = [op for op in members if op.copy_of]
-        if copies:
-            write(folder / "copies.cpp", emit.copies(family, copies))
+        write(folder / "copies.cpp", emit.copies(family, [op for op in members if op.copy_of]))
         if family in emit.APART:
             write(folder / "functions.h", emit.family_header(members, [apis[o.name] for o in members]))
     in_order = [apis[op.name] for op in ops]
