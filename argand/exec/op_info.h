@@ -157,6 +157,5 @@ struct OpInfo {
 
 // Every op there is, in the order in which the generator finds the definitions.
 std::span<OpInfo* const> all_ops();
-const OpInfo* find_op(std::string_view name);
 
 }  // namespace argand

@@ -63,6 +63,12 @@ PLANTS = {
         ("docs/planted.md", None, "build/release/bin/argand planted\n"),
         ("docs/planted.md", "`tests/parity/op_db.py --device cuda`\n", "`tests/parity/op_db.py --planted`\n"),
     ],
+    "stale": [
+        ("argand/base/planted.h", "// See base/str.h.\n", "// See base/absent.h.\n"),
+        ("python/argand/planted.py", "# See str.h.\n", '"""See tools/absent.py."""\n'),
+        ("argand/base/planted.h", "int planted_and_dead(int a);\ninline int f() { return planted_and_dead(1); }\n",
+         "int planted_and_dead(int a);\n"),
+    ],
     "options": [
         (PYTHON, 'def planted(x, scale=1):\n    return x * scale\n', 'def planted(x, scale=1):\n    return x\n'),
         (PYTHON, 'def planted(x, **rest):\n    return f(x, **rest)\n', 'def planted(x, **rest):\n    return x\n'),
