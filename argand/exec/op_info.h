@@ -9,6 +9,7 @@
 #include "argand/base/permanent_name.h"
 #include "argand/core/dispatch.h"
 #include "argand/exec/argument_value.h"
+#include "argand/exec/signature.h"
 #include "argand/kernels/program.h"
 
 namespace argand {
@@ -114,7 +115,8 @@ struct OutRules {
 
 struct OpInfo {
   PermanentName name;  // "mul"
-  const char* schema;  // with defaults, as in the definition
+  const char* schema;  // the text, with defaults, as in the definition
+  Signature signature;
   const char* doc;
   OpKind kind;
   Autocast autocast[kNumDeviceTypes];

@@ -249,6 +249,7 @@ constexpr OpInfo make_info() {
   OpInfo info{};
   info.name = Args::kName;
   info.schema = Op::schema;
+  info.signature = {Args::kOverload, Args::kArguments, Args::kResults};
   info.doc = Op::doc;
   info.kind = Op::kind;
   info.autocast[static_cast<int>(kCUDA)] = Op::autocast;

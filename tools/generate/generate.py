@@ -8,6 +8,7 @@ Reads argand/ops/**/*.cpp of the repository this file is in; writes below DIR
   argand/ops/functions.h            declarations of functions, but for families that have a functions.h of their own
   argand/ops/namespaces.h           those that PyTorch has in namespaces, argand::fft, argand::linalg, argand::special
   argand/ops/table.cpp              all_ops()
+  names.txt                         of the functions, one a line, for a header each under LibTorch's paths
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
   docs/results.md                   what the benchmarks measured, from bench/results
@@ -61,6 +62,7 @@ def main():
     write(out / "argand" / "ops" / "namespaces.h", emit.namespaces_header(usual))
     write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
     write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
+    write(out / "names.txt", "".join(f"{name}\n" for name in sorted({schema.name for op in ops for schema in op.schemas if not schema.library})))
     write(out / "docs" / "operators.md", emit.reference(ops, left))
     write(out / "docs" / "results.md", results_page.page(ops_dir.parents[1] / "bench" / "results"))
     for name, text in python_front.bindings(ops).items():
