@@ -2,7 +2,7 @@
 #   ${ARGAND_GENERATED_DIR}/argand/...   headers and sources, on the include path and installed
 #   ${ARGAND_GENERATED_DIR}/docs/...     reference pages (`./dev docs` copies them)
 # REQUIRES of the generator: it rewrites a file only when its text changed, and the set of files it writes follows from
-# argand/ops/all.h and the lists it includes, the names of the op files, and itself alone.
+# the folders and files in argand/ops and from itself alone.
 
 set(ARGAND_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 set(ARGAND_GENERATED_SOURCES "")
@@ -17,11 +17,10 @@ file(GLOB_RECURSE op_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/argand/ops/*.
 list(FILTER op_files EXCLUDE REGEX "_test\\.cpp$")
 file(GLOB_RECURSE generator_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/generate/*.py
   ${PROJECT_SOURCE_DIR}/python/bindings/*.pyi.in)
-file(GLOB op_list CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/argand/ops/all.h ${PROJECT_SOURCE_DIR}/argand/ops/*/list.h)
 
 # Once now, to learn which files there are; again whenever that may have changed.
 execute_process(COMMAND ${generate} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND_ERROR_IS_FATAL ANY)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${op_list} ${generator_files})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_files})
 file(GLOB_RECURSE written ${ARGAND_GENERATED_DIR}/argand/*)
 set(ARGAND_GENERATED_SOURCES ${written})
 list(FILTER ARGAND_GENERATED_SOURCES INCLUDE REGEX "\\.cpp$")
@@ -31,6 +30,6 @@ set(stamp ${ARGAND_GENERATED_DIR}/stamp)
 add_custom_command(OUTPUT ${stamp} BYPRODUCTS ${written}
   COMMAND ${generate}
   COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
-  DEPENDS ${op_files} ${op_list} ${generator_files}
+  DEPENDS ${op_files} ${generator_files}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Generating the API from argand/ops" VERBATIM)
 add_custom_target(argand_generate DEPENDS ${stamp})

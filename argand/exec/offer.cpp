@@ -48,9 +48,9 @@ void store_tuple(std::vector<Tensor>& results, void* result) {
 
 // The type that `result` points to is that of the schema.
 void store(const OpInfo& op, std::vector<Tensor>& results, void* result) {
-  const std::string_view schema = op.schema;
-  const std::string_view returns = schema.substr(schema.rfind("-> ") + 3);
-  if (returns.ends_with("[]") || returns.ends_with(")[]")) {
+  const std::span<const SignatureResult> all = op.signature.results;
+  const std::string_view returns = all.size() == 1 ? all[0].type : std::string_view();
+  if (all.size() == 1 && all[0].is_list()) {
     *static_cast<std::vector<Tensor>*>(result) = std::move(results);
     return;
   }

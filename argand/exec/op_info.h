@@ -9,6 +9,7 @@
 #include "argand/base/permanent_name.h"
 #include "argand/core/dispatch.h"
 #include "argand/exec/argument_value.h"
+#include "argand/exec/signature.h"
 #include "argand/kernels/program.h"
 
 namespace argand {
@@ -114,7 +115,8 @@ struct OutRules {
 
 struct OpInfo {
   PermanentName name;  // "mul"
-  const char* schema;  // with defaults, as in the definition
+  const char* schema;  // the text, with defaults, as in the definition
+  Signature signature;
   const char* doc;
   OpKind kind;
   Autocast autocast[kNumDeviceTypes];
@@ -155,8 +157,7 @@ struct OpInfo {
   const autograd::NodeNaming* naming = nullptr;  // exec/node_names.h; null: nodes are called as the op
 };
 
-// Every op there is, in the order of ops/all.h.
+// Every op there is, in the order in which the generator finds the definitions.
 std::span<OpInfo* const> all_ops();
-const OpInfo* find_op(std::string_view name);
 
 }  // namespace argand

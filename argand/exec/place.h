@@ -23,7 +23,7 @@ class PlaceScope {
     if (before_.handle != place.stream) backend_->set_current_stream({place.device.index(), place.stream});
   }
   ~PlaceScope() {
-    if (backend_ && !(backend_->current_stream(before_.device) == before_)) backend_->set_current_stream(before_);
+    if (backend_) backend_->set_current_stream(before_);
   }
   PlaceScope(const PlaceScope&) = delete;
   PlaceScope& operator=(const PlaceScope&) = delete;

@@ -19,7 +19,7 @@
 
 namespace argand::exec {
 
-inline constexpr int64_t kWindowMinElements = 16384;  // smaller CPU calls run at once: bench/window_bench.cpp
+inline constexpr int64_t kWindowMinElements = 16384;  // smaller CPU calls run at once
 inline constexpr size_t kWindowInstructions = 64;
 inline constexpr int64_t kWindowBytes = int64_t{256} << 20;   // of results not yet allocated
 inline constexpr int64_t kGpuWindowBytes = int64_t{4} << 30;  // on a GPU

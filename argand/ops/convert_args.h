@@ -1,5 +1,7 @@
 // What generated code needs to turn parameters into argument structs.
 #pragma once
+#include <array>
+
 #include "argand/core/reduction.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke.h"

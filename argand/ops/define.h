@@ -27,9 +27,8 @@
 //                optional: check(const Args&), which throws what the user did wrong; scalars(const Args&, Scalar*) and
 //                num_scalars, if the body's scalars are not simply the numbers among the arguments
 //   Kernel       infer(const Args&) -> TensorMeta or TensorMetas;
-//                cpu(const Args&, Tensor& out | std::span<Tensor> outs), whose CUDA kernel stands in cuda/ beside it
-//                (ops/cuda_kernel.h), or run(...) of the same form, written in exec's tools and ops alone: for every
-//                device; optional: starts_from_self, writes_strided, crosses_devices, writes_one_value
+//                run(const Args&, Tensor& out | std::span<Tensor> outs), written in building blocks that each device
+//                implements (kernels/blocks.h), or cpu(...) of the same form, whose results a GPU gets back; optional: starts_from_self, writes_strided, crosses_devices, writes_one_value
 //   View         view(const Args&) -> ViewLayout; has NAME_copy as well, as has what names kCopy among its variants;
 //                optional: copies_first, if it copies before it views because not every layout has the view
 //   Composite    compose(const Args&) -> what the schema returns
@@ -250,6 +249,7 @@ constexpr OpInfo make_info() {
   OpInfo info{};
   info.name = Args::kName;
   info.schema = Op::schema;
+  info.signature = {Args::kOverload, Args::kArguments, Args::kResults};
   info.doc = Op::doc;
   info.kind = Op::kind;
   info.autocast[static_cast<int>(kCUDA)] = Op::autocast;

@@ -66,6 +66,8 @@ class Backend {
   virtual int device_count() = 0;
   virtual DeviceIndex current_device() = 0;  // of the calling thread
   virtual void set_device(DeviceIndex index) = 0;
+  // For the end of a scope, which may come while an error is on its way: where no device can be set, nothing happens.
+  virtual void restore_device(DeviceIndex index) noexcept = 0;
   virtual DeviceProperties properties(DeviceIndex index) = 0;
   virtual bool can_access_peer(DeviceIndex from, DeviceIndex to) = 0;
   virtual void synchronize(DeviceIndex index) = 0;              // waits for all streams; throws what kernels reported
@@ -87,7 +89,7 @@ class Backend {
 
   // ---- streams and events
   virtual StreamRef current_stream(DeviceIndex device) = 0;  // of the calling thread
-  virtual void set_current_stream(const StreamRef& stream) = 0;
+  virtual void set_current_stream(const StreamRef& stream) noexcept = 0;
   virtual StreamRef stream_from_pool(DeviceIndex device, int priority) = 0;  // lower numbers go first
   virtual bool query(const StreamRef& stream) = 0;
   virtual void synchronize(const StreamRef& stream) = 0;  // waits; throws what kernels reported
@@ -131,7 +133,7 @@ class DeviceScope {
     if (before_ != device.index()) backend_->set_device(device.index());
   }
   ~DeviceScope() {
-    if (backend_ && backend_->current_device() != before_) backend_->set_device(before_);
+    if (backend_) backend_->restore_device(before_);
   }
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;

@@ -36,14 +36,8 @@ nb::object as_object(const ArgumentValue& value) {
 // Names of results as the schema has them: "(Tensor values, Tensor indices)"; where it has none, "result0", "result1".
 std::string result_name(const OpInfo& op, uint32_t i) {
   if (op.num_outputs == 1) return "result";
-  const std::string_view schema = op.schema;
-  std::string_view rest = schema.substr(schema.rfind("->"));
-  for (uint32_t k = 0; k < i; ++k) rest = rest.substr(std::min(rest.find(',') + 1, rest.size()));
-  rest = rest.substr(0, rest.find_first_of(",)"));
-  const size_t space = rest.find_last_of(' ');
-  const std::string_view last = space == std::string_view::npos ? rest : rest.substr(space + 1);
-  const bool is_name = !last.empty() && last.find("Tensor") == std::string_view::npos;
-  return is_name ? std::string(last) : str("result", i);
+  const std::string name = op.signature.results[i].name;
+  return name.empty() ? str("result", i) : name;
 }
 
 // The attributes of a node of an op: calls visit(NAME, object) with each, until it says true.  `raw`: SavedTensors in

@@ -93,7 +93,7 @@ void check_wrong_tensors(const OpCase& c) {
     for (size_t k = 0; k < slots.size(); ++k) {
       const Tensor& t = *slots[k].tensor;
       if (!t.defined()) continue;
-      const bool required = c.tensor_arguments.at(static_cast<size_t>(slots[k].argument)).front() != '?';
+      const bool required = !c.op->signature.arguments[static_cast<size_t>(slots[k].argument)].may_be_undefined();
       must_survive(c, sample, i, k, Tensor(), "undefined", required);
       Dims longer = t.impl().sizes, more = t.impl().sizes;
       for (int64_t& s : longer) ++s;

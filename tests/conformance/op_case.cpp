@@ -15,40 +15,11 @@
 namespace argand::conformance {
 namespace {
 
-// "squeeze.dim(...)" -> "squeeze_dim", "torchvision::nms(...)" -> "torchvision_nms".
-std::string name_from(const char* schema) {
-  std::string name(schema, std::strchr(schema, '('));
+// "squeeze_dim" of squeeze.dim, "torchvision_nms" of torchvision::nms.
+std::string name_of(const OpInfo& op) {
+  std::string name = op.name.c_str();
   if (const size_t colons = name.find("::"); colons != std::string::npos) name.replace(colons, 2, "_");
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-}
-
-// The types of a schema's arguments, in the order that TensorSlot::argument counts (the four of TensorOptions are one).
-std::vector<std::string> tensor_arguments(const std::string& schema) {
-  std::vector<std::string> out;
-  const size_t open = schema.find('(');
-  int depth = 0;
-  std::string current;
-  for (size_t i = open + 1; i < schema.size(); ++i) {
-    const char c = schema[i];
-    depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
-    if (depth < 0 || (c == ',' && depth == 0)) {
-      const size_t first = current.find_first_not_of(' ');
-      const std::string type =
-          first == std::string::npos ? "" : current.substr(first, current.find(' ', first) - first);
-      if (type.rfind("Layout", 0) == 0 || type.rfind("Device?", 0) == 0) {
-        // one of the four of TensorOptions: counted with `dtype`
-      } else if (current.find("pin_memory") == std::string::npos && type != "*" && !type.empty()) {
-        const bool tensor = type.rfind("Tensor", 0) == 0;
-        out.push_back(!tensor ? "" : (type.find('?') != std::string::npos ? "?" : "") + type);
-      }
-      current.clear();
-      if (depth < 0) break;
-    } else {
-      current += c;
-    }
-  }
-  return out;
+  return *op.signature.overload ? str(name, "_", op.signature.overload) : name;
 }
 
 }  // namespace
@@ -58,9 +29,9 @@ const std::vector<OpCase>& op_cases() {
     std::vector<OpCase> out;
     std::map<std::string, int> seen;
     for (const OpInfo* op : all_ops()) {
-      std::string name = name_from(op->schema);
+      std::string name = name_of(*op);
       if (const int n = seen[name]++) name += str("_", n + 1);
-      out.push_back({op, name, tensor_arguments(op->schema)});
+      out.push_back({op, name});
     }
     return out;
   }());
@@ -419,7 +390,8 @@ std::vector<Tensor> call(const OpInfo& op, AnyArgs& args) {
   seed(op);
   // What makes a tensor of no other makes it on the device under test.
   TensorOptions* options = op.args.options(args.get());
-  if (!options || options->has_device() || std::strstr(op.schema, "(Tensor self")) return exec::call(op, args.get());
+  const std::span<const SignatureArgument> arguments = op.signature.arguments;
+  if (!options || options->has_device() || (!arguments.empty() && arguments[0].holds_tensors())) return exec::call(op, args.get());
   const auto there = args.clone();
   options = op.args.options(there->get());
   *options = options->device(test_device());

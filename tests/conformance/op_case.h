@@ -14,8 +14,6 @@ namespace argand::conformance {
 struct OpCase {
   const OpInfo* op;
   std::string name;  // schema name and overload: "squeeze_dim"; names the test
-  std::vector<std::string>
-      tensor_arguments;  // one per schema argument; "" where it is no tensor, "?..." where it may be missing
 };
 const std::vector<OpCase>& op_cases();
 // Fresh samples of an op, the same on every call.

@@ -1,4 +1,4 @@
-"""Writes printed_tensors.txt: tensors as PyTorch prints them, for tests/print/print_test.cpp.
+"""Writes printed_tensors.txt: tensors as PyTorch prints them, for argand/ops/print/print_test.cpp.
 
     python tests/data/make_printed_tensors.py > tests/data/printed_tensors.txt     (needs PyTorch, a C++ compiler, ninja)
 

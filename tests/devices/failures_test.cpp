@@ -6,6 +6,8 @@
 
 #include "argand/base/error.h"
 #include "argand/base/log.h"
+#include "argand/exec/cuda.h"
+#include "argand/exec/place.h"
 #include "argand/exec/window.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -154,6 +156,29 @@ TEST_F(Failures, TheEndOfAThreadIsNoWayToLoseThem) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("planted failure"), std::string::npos);
   EXPECT_THROW(x.cpu(), DeviceError);
+}
+
+// An error that is on its way out of a scope is not joined by another of the scope's end, which would end the process.
+TEST_F(Failures, ScopesEndWhileTheDeviceRefusesCalls) {
+  const Device other(kCUDA, 1);
+  const cuda::Stream side = cuda::stream_from_pool(1);
+  const auto fails_within = [&](const auto& scope) {
+    try {
+      const auto within = scope();
+      refuse_calls(true);
+      backend_of(kCUDA).current_device();
+      ADD_FAILURE() << "the call was not refused";
+    } catch (const DeviceError&) {
+    }
+    refuse_calls(false);
+    EXPECT_EQ(cuda::current_device(), 0);
+    EXPECT_FALSE(cuda::current_stream(1) == side);
+  };
+  fails_within([&] { return std::make_unique<DeviceScope>(other); });
+  fails_within([&] { return std::make_unique<cuda::StreamGuard>(side); });
+  exec::Place place(other);
+  place.stream = side.ref().handle;
+  fails_within([&] { return std::make_unique<exec::PlaceScope>(place); });
 }
 
 }  // namespace

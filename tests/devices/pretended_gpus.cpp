@@ -105,6 +105,8 @@ bool fails_now() {
 // ---- the backend
 
 thread_local DeviceIndex t_device = 0;
+thread_local bool t_refuses = false;
+void check_call() { ARGAND_CHECK(DeviceError, !t_refuses, "the pretended process is ending"); }
 thread_local void* t_streams[kPretendedGpus] = {};
 
 Queue current(int device) { return {device, t_streams[device]}; }
@@ -132,8 +134,15 @@ class PretendedMemory final : public Allocator {
 class PretendedGpus final : public Backend {
  public:
   int device_count() override { return kPretendedGpus; }
-  DeviceIndex current_device() override { return t_device; }
-  void set_device(DeviceIndex index) override { t_device = index; }
+  DeviceIndex current_device() override {
+    check_call();
+    return t_device;
+  }
+  void set_device(DeviceIndex index) override {
+    check_call();
+    t_device = index;
+  }
+  void restore_device(DeviceIndex index) noexcept override { t_device = index; }
   DeviceProperties properties(DeviceIndex) override { return {.name = "pretended"}; }
   bool can_access_peer(DeviceIndex from, DeviceIndex to) override { return from != to; }
   void synchronize(DeviceIndex) override {}
@@ -164,8 +173,11 @@ class PretendedGpus final : public Backend {
     std::memcpy(to, from, nbytes);
   }
 
-  StreamRef current_stream(DeviceIndex device) override { return {device, t_streams[device]}; }
-  void set_current_stream(const StreamRef& stream) override {
+  StreamRef current_stream(DeviceIndex device) override {
+    check_call();
+    return {device, t_streams[device]};
+  }
+  void set_current_stream(const StreamRef& stream) noexcept override {
     if (stream.handle) StorageImpl::side_streams = true;
     t_streams[stream.device] = stream.handle;
   }
@@ -231,6 +243,7 @@ int plant_failure(int number, Failing how) {
   return steps_done.exchange(0);
 }
 
+void refuse_calls(bool on) { t_refuses = on; }
 void set_largest_block(size_t nbytes) { largest_block = nbytes; }
 
 std::vector<std::string> take_races() { return Order::get().take(); }

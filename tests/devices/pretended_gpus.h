@@ -24,6 +24,8 @@ std::vector<std::string> take_races();
 // last call.
 enum class Failing { kOnce, kFromThenOn };
 int plant_failure(int number, Failing how = Failing::kOnce);
+// Calls about the current device and stream of this thread throw, as those of a real one do while the process ends.
+void refuse_calls(bool on);
 // Larger blocks of device memory than this cannot be had.
 void set_largest_block(size_t nbytes);
 

@@ -1,7 +1,7 @@
 // argand_samples_dump [OP...]: writes every sample of every op (or of those named) in every dtype, one JSON object a
 // line:
-//   {"op": "sum", "schema": "...", "sample": 0, "dtype": "float32", "differentiate": [0],
-//    "args": [["self", {"tensor": ...}], ["dim", {"ints": [1]}], ...],
+//   {"op": "squeeze_dim", "called": "squeeze", "sample": 0, "dtype": "float32", "differentiate": [0],
+//    "args": [["self", {"tensor": ...}, "positional", "Tensor"], ["dim", {"ints": [1]}, "positional", "int[1]?"], ...],
 //    "results": [tensor or null, ...] or "error": "message",
 //    "cotangents": [...], "gradients": [...]}
 // A tensor is {"dtype", "shape", "strides", "data"}: base64 of its elements in row-major order, little endian.
@@ -126,8 +126,12 @@ struct ToJson {
 std::string arguments_json(const OpInfo& op, AnyArgs& args) {
   ArgumentValues values;
   op.args.values(args.get(), values);
-  return array(values,
-               [](const auto& v) { return str("[", quoted(v.first), ", ", std::visit(ToJson(), v.second), "]"); });
+  size_t next = 0;
+  return array(values, [&](const auto& v) {
+    const SignatureArgument& argument = op.signature.arguments[next++];
+    return str("[", quoted(v.first), ", ", std::visit(ToJson(), v.second), ", ",
+               argument.keyword_only ? "\"keyword\"" : "\"positional\"", ", ", quoted(argument.type), "]");
+  });
 }
 
 // ---- calls
@@ -184,7 +188,7 @@ void dump(const OpCase& c, AnyArgs& sample, size_t index, const Sample& s, Scala
     place(op, *args, values, lead, dtype, Layouts(values.size(), Arrangement::kContiguous));
   }
   std::string line =
-      str("{\"op\": ", quoted(c.name), ", \"schema\": ", quoted(op.schema), ", \"random\": ", op.random,
+      str("{\"op\": ", quoted(c.name), ", \"called\": ", quoted(op.name.c_str()), ", \"random\": ", op.random,
           ", \"sample\": ", index, ", \"dtype\": \"", lead == ScalarType::Undefined ? "" : dtype_name(dtype),
           "\", \"must_fail\": ", !s.error.empty(), ", \"args\": ", arguments_json(op, *args));
   std::string outcome;

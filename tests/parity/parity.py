@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Replays every sample of every op on PyTorch: parity.py --dump build/release/bin/argand_samples_dump [OP...]
 
-The dump holds arguments, results and gradients (argand_samples_dump says how).  Each call is looked up by its schema name
+The dump holds arguments, results and gradients (argand_samples_dump says how).  Each call is looked up by its name
 in torch.ops.aten, torch, torch.nn.functional and torch.Tensor.  Per op, forward calls and gradients are counted as
   agree    same shapes, dtypes and values; or both refuse
   differ   one of these is different
@@ -82,23 +82,8 @@ def value(j):
     return v  # bool, int, float, str, ints, floats
 
 
-def keyword_only(schema):
-    """Names of the arguments that stand after `*`."""
-    text = schema[schema.index("(") + 1:schema.rindex(") ->")]
-    if "*, " not in text:
-        return set()
-    return {part.strip().split("=")[0].split()[-1] for part in text.split("*, ", 1)[1].split(",") if part.strip().split("=")[0].split()}
-
-
 with contextlib.suppress(ImportError):  # whose ops are there, too
     import torchvision  # noqa: F401
-
-
-def argument_types(schema):
-    """{name: type}, such as {"self": "Tensor", "dim": "int?"}."""
-    parts = schema[schema.index("(") + 1:schema.rindex(") ->")].split(",")
-    pairs = [part.split("=")[0].split() for part in parts]
-    return {pair[-1]: pair[0] for pair in pairs if len(pair) > 1}
 
 
 def candidates(name):
@@ -122,14 +107,13 @@ def candidates(name):
 class Call:
     def __init__(self, record):
         self.record = record
-        self.name = record["schema"].split("(")[0].split(".")[0]
-        names = keyword_only(record["schema"])
+        self.name = record["called"]
         self.args, self.kwargs, self.options = [], {}, {}
-        for name, j in record["args"]:
+        for name, j, how, _ in record["args"]:
             v = value(j)
             if isinstance(v, dict):
                 self.options = v
-            elif name in names or (name == "memory_format" and self.kwargs is not None and name in names):
+            elif how == "keyword":
                 self.kwargs[name] = v
             else:
                 self.args.append(v)
@@ -149,19 +133,18 @@ class Call:
 
     def tensors(self):
         """All tensors among the arguments, as the dump numbers them: wrapped numbers and missing ones count."""
-        types, out = argument_types(self.record["schema"]), []
-        for (name, _), v in zip(self.record["args"], self.values()):
-            if types.get(name, "").startswith("Tensor"):
+        out = []
+        for (_, _, _, type_), v in zip(self.record["args"], self.values()):
+            if type_.startswith("Tensor") and type_ != "TensorOptions":
                 out += v if isinstance(v, list) else [v if isinstance(v, torch.Tensor) else None]
         return out
 
     def values(self):
         positional = iter(self.args)
-        names = keyword_only(self.record["schema"])
-        for name, j in self.record["args"]:
+        for name, j, how, _ in self.record["args"]:
             if j is not None and "options" in j:
                 yield None
-            elif name in names:
+            elif how == "keyword":
                 yield self.kwargs.get(name)
             else:
                 yield next(positional)

@@ -17,11 +17,12 @@ import options
 import scripts
 import self_test
 import size
+import stale
 import tidy
 from tree import ROOT, Tree
 
 # Quick ones first.
-CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "options": options,
+CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "stale": stale, "options": options,
           "format": format, "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
 
 

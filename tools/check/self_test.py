@@ -38,9 +38,9 @@ PLANTS = {
     "scripts": [("tools/planted.py", "x = 1\n", "x = (\n"),
                 ("tools/planted.sh", "if true; then :; fi\n", "if true; then :\n")],
     "layers": [
-        ("argand/core/planted.h", '#include "argand/base/str.h"\n', '#include "argand/ops/all.h"\n'),
+        ("argand/core/planted.h", '#include "argand/base/str.h"\n', '#include "argand/ops/functions.h"\n'),
         ("argand/base/planted.h", '#include "argand/base/str.h"\n', '#include "argand/argand.h"\n'),
-        ("argand/nn/planted.h", '#include "argand/ops/all.h"\n', '#include "argand/optim/sgd.h"\n'),
+        ("argand/nn/planted.h", '#include "argand/ops/functions.h"\n', '#include "argand/optim/sgd.h"\n'),
         ("argand/exec/planted.cpp", '#include "argand/runtime/x.h"\n', '#include "argand/runtime/cuda/x.h"\n'),
         ("argand/ops/x/planted.cpp", '#include "argand/base/str.h"\n', "#include <cuda_runtime.h>\n"),
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "argand/base/planted.h"\n'),
@@ -62,6 +62,12 @@ PLANTS = {
         ("docs/planted.md", "build/release/bin/argand train --data x --trace y\n", "build/release/bin/argand train --planted x\n"),
         ("docs/planted.md", None, "build/release/bin/argand planted\n"),
         ("docs/planted.md", "`tests/parity/op_db.py --device cuda`\n", "`tests/parity/op_db.py --planted`\n"),
+    ],
+    "stale": [
+        ("argand/base/planted.h", "// See base/str.h.\n", "// See base/absent.h.\n"),
+        ("python/argand/planted.py", "# See str.h.\n", '"""See tools/absent.py."""\n'),
+        ("argand/base/planted.h", "int planted_and_dead(int a);\ninline int f() { return planted_and_dead(1); }\n",
+         "int planted_and_dead(int a);\n"),
     ],
     "options": [
         (PYTHON, 'def planted(x, scale=1):\n    return x * scale\n', 'def planted(x, scale=1):\n    return x\n'),

@@ -47,17 +47,6 @@ class Op:
         return self.schemas[0]
 
 
-def listed_names(ops_dir):
-    """The names in all.h and in the lists that it includes, in their order."""
-    found = []
-    for line in (ops_dir / "all.h").read_text().splitlines():
-        if m := re.match(r'#include "argand/ops/(\w+/list\.h)"', line):
-            found += re.findall(r"^ARGAND_LIST_OP\((\w+)\)", (ops_dir / m.group(1)).read_text(), re.M)
-        elif m := re.match(r"ARGAND_LIST_OP\((\w+)\)", line):
-            found.append(m.group(1))
-    return found
-
-
 def strings(text):
     """The value of adjacent C++ string literals."""
     return "".join(s.replace('\\"', '"').replace("\\n", "\n") for s in re.findall(r'"((?:[^"\\]|\\.)*)"', text))
@@ -171,8 +160,9 @@ def calls_left_to_cpu(root: Path):
 
 
 def read_ops(ops_dir: Path):
-    """All ops in the order of all.h, each with its copy behind it.  A definition that is not listed, or listed and not
-    defined, is an error."""
+    """All ops, each with its copy behind it: in the order of the files and of the text in each, but those whose schema has an
+    overload name come last, so that calls are tried against view(size) before view.dtype(dtype).  Two of one name are an error,
+    and so is a struct without its ARGAND_OP."""
     found = {}
     for path in sorted(ops_dir.rglob("*.cpp")):
         if path.name.endswith("_test.cpp"):
@@ -185,12 +175,8 @@ def read_ops(ops_dir: Path):
                 raise SchemaError(f"{path}: {name}: no ARGAND_OP({name}) after the struct")
             if m.group(3) != name + "Args":
                 raise SchemaError(f"{path}: {name}: expected {m.group(2)}<{name}Args>, got <{m.group(3)}>")
+            if name in found:
+                raise SchemaError(f"{path}: {name} is defined in {found[name].file}, too")
             found[name] = read_op(name, m.group(2), text[m.end():end], path, ops_dir)
-    listed = listed_names(ops_dir)
-    for name in found:
-        if name not in listed:
-            raise SchemaError(f"{found[name].file}: {name} is defined but not listed in argand/ops/all.h")
-    for name in listed:
-        if name not in found:
-            raise SchemaError(f"argand/ops/all.h: {name} is listed but no file defines it")
-    return [op for name in listed for op in ([found[name], copy_of(found[name])] if "copy" in found[name].forms else [found[name]])]
+    in_order = sorted(found.values(), key=lambda op: "." in op.schema.text.split("(")[0])
+    return [each for op in in_order for each in ([op, copy_of(op)] if "copy" in op.forms else [op])]

@@ -43,14 +43,19 @@ def emit_args(op):
         out.append("  struct Index {};")
     out.append(f"  using Result = {cpp_types.result_type(s)};")
     out.append(f'  static constexpr const char* kName = "{s.full_name}";')
+    arguments = ", ".join(f'{{"{a.name}", "{a.type}", {str(a.keyword_only).lower()}}}' for a in s.args)
+    results = ", ".join(f'{{"{name}", "{type_}"}}' for name, type_ in zip(s.return_names, s.returns))
+    out.append(f'  static constexpr const char* kOverload = "{s.overload}";')
+    out.append(f"  static constexpr std::array<SignatureArgument, {len(s.args)}> kArguments{{{{{arguments}}}}};")
+    out.append(f"  static constexpr std::array<SignatureResult, {len(s.returns)}> kResults{{{{{results}}}}};")
     tensor_results = len(s.returns) if all(r == "Tensor" for r in s.returns) else 0
-    results = sum(1 << i for i in op.saved_results)
+    saved_results = sum(1 << i for i in op.saved_results)
     required = sum(1 << i for i, a in enumerate(s.args) if a.holds_tensors and not a.is_tensor_list and a.type != "Tensor?"
                    and all(overload.arg(a.name) for overload in op.schemas))
     reads = [sum(1 << i for i, b in enumerate(s.args) if b.name in op.gradient_reads.get(a.name, ())) for a in s.args]
     out.append(f"  static constexpr int kNumOutputs = {tensor_results}, kNumTensors = {len(tensors)}, kNumScalars = {len(scalars)};")
     out.append(f"  static constexpr uint32_t kRequiredTensors = {required:#x};")
-    out.append(f"  static constexpr uint32_t kGradientReads[] = {{{', '.join(map(hex, reads or [0]))}}}, kSavedResults = {results:#x};")
+    out.append(f"  static constexpr uint32_t kGradientReads[] = {{{', '.join(map(hex, reads or [0]))}}}, kSavedResults = {saved_results:#x};")
     out.append(f"  static constexpr bool kSavesMetas = {str(op.saves_metas).lower()};")
     forms = ", ".join(f"{name} = {str(value).lower()}" for name, value in form_facts(op).items())
     out.append(f"  static constexpr bool {forms};")
@@ -290,7 +295,10 @@ def definitions(family, ops, apis):
 
 
 def copies(family, ops):
-    """Definitions of the ops NAME_copy, in the ops NAME that are defined by hand."""
+    """Definitions of the ops NAME_copy, in the ops NAME that are defined by hand.  A family without any has an empty file, so
+    that which files there are follows from the families alone."""
+    if not ops:
+        return NOTE
     out = [NOTE + f'#include "argand/ops/copies.h"\n#include "argand/ops/{family}/args.h"\n\nnamespace argand::ops {{\n']
     for op in ops:
         view, names = op.copy_of, [a.name for a in op.schema.args]

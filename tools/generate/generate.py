@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Generates the public API from the op definitions: `generate.py --out DIR`.
 
-Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in; writes below DIR
+Reads argand/ops/**/*.cpp of the repository this file is in; writes below DIR
   argand/ops/<family>/args.h        argument structs
   argand/ops/<family>/functions.cpp functions and methods
   argand/ops/<family>/copies.cpp    definitions of permute_copy and the like
   argand/ops/functions.h            declarations of functions, but for families that have a functions.h of their own
   argand/ops/namespaces.h           those that PyTorch has in namespaces, argand::fft, argand::linalg, argand::special
   argand/ops/table.cpp              all_ops()
+  names.txt                         of the functions, one a line, for a header each under LibTorch's paths
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
   docs/results.md                   what the benchmarks measured, from bench/results
@@ -52,9 +53,7 @@ def main():
         folder = out / "argand" / "ops" / family
         write(folder / "args.h", emit.args_header(members))
         write(folder / "functions.cpp", emit.definitions(family, members, [apis[o.name] for o in members]))
-        copies = [op for op in members if op.copy_of]
-        if copies:
-            write(folder / "copies.cpp", emit.copies(family, copies))
+        write(folder / "copies.cpp", emit.copies(family, [op for op in members if op.copy_of]))
         if family in emit.APART:
             write(folder / "functions.h", emit.family_header(members, [apis[o.name] for o in members]))
     in_order = [apis[op.name] for op in ops]
@@ -63,6 +62,7 @@ def main():
     write(out / "argand" / "ops" / "namespaces.h", emit.namespaces_header(usual))
     write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
     write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
+    write(out / "names.txt", "".join(f"{name}\n" for name in sorted({schema.name for op in ops for schema in op.schemas if not schema.library})))
     write(out / "docs" / "operators.md", emit.reference(ops, left))
     write(out / "docs" / "results.md", results_page.page(ops_dir.parents[1] / "bench" / "results"))
     for name, text in python_front.bindings(ops).items():

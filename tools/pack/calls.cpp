@@ -108,13 +108,6 @@ void call_sample(const OpInfo& op, const Sample& sample, ScalarType dtype, Form 
   call(op, *args);
 }
 
-// Whether an argument of the schema may be a number: "Tensor|Scalar other".
-bool takes_number(const OpInfo& op, int argument) {
-  std::string_view rest(op.schema);
-  for (rest.remove_prefix(rest.find('(') + 1); argument > 0; --argument) rest.remove_prefix(rest.find(", ") + 2);
-  return rest.starts_with("Tensor|Scalar ");
-}
-
 bool is_packed(const OpInfo& op, ScalarType dtype) {
   if (dtype == kHalf || dtype == kBFloat16) return op.autocast[static_cast<int>(kCUDA)] != Autocast::kFloat32;
   const Promote promote = op.pointwise ? op.pointwise->promote : Promote::kDefault;
@@ -122,7 +115,7 @@ bool is_packed(const OpInfo& op, ScalarType dtype) {
 }
 
 void call_pointwise(const OpInfo& op) {
-  const bool arithmetic = takes_number(op, 1);
+  const bool arithmetic = op.signature.arguments.size() > 1 && op.signature.arguments[1].takes_number();
   for (const Sample& sample : samples_of(op)) {
     if (!sample.error.empty()) continue;
     for (const ScalarType dtype : kPackedTypes) {

@@ -52,6 +52,12 @@ class CudaBackend final : public RuntimeBackend {
     refuse_in_forked_child();
     ARGAND_CUDA(cudaSetDevice(index));
   }
+  void restore_device(DeviceIndex index) noexcept override {
+    int device = index;
+    if (in_forked_child() || cudaGetDevice(&device) != cudaSuccess || device == index) return;
+    const DeviceCalls calls(std::nothrow);
+    cudaSetDevice(index);
+  }
   DeviceProperties properties(DeviceIndex index) override {
     cudaDeviceProp p{};
     ARGAND_CUDA(cudaGetDeviceProperties(&p, index));

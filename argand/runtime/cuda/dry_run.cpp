@@ -35,6 +35,7 @@ class DryRunBackend final : public RuntimeBackend {
     check_index(index);
     current = index;
   }
+  void restore_device(DeviceIndex index) noexcept override { current = index; }
   DeviceProperties properties(DeviceIndex) override { return {.name = "dry run", .major = 9, .minor = 0}; }
   bool can_access_peer(DeviceIndex, DeviceIndex) override { return false; }
   void synchronize(DeviceIndex index) override {

@@ -29,7 +29,7 @@ class RuntimeBackend : public Backend {
   }
 
   StreamRef current_stream(DeviceIndex device) final { return {device, cuda::current_stream(device)}; }
-  void set_current_stream(const StreamRef& stream) final { cuda::set_current_stream(stream); }
+  void set_current_stream(const StreamRef& stream) noexcept final { cuda::set_current_stream(stream); }
   StreamRef stream_from_pool(DeviceIndex device, int priority) final { return pooled_stream(device, priority); }
 
   std::unique_ptr<DeviceGraph> make_graph() final { return cuda::make_graph(); }

@@ -36,7 +36,7 @@ cudaStream_t current_stream(int device) {
   return current[device < 0 ? thread_device() : device];
 }
 
-void set_current_stream(const StreamRef& stream) {
+void set_current_stream(const StreamRef& stream) noexcept {
   if (stream.handle) StorageImpl::side_streams.store(true, std::memory_order_relaxed);
   current[stream.device] = static_cast<cudaStream_t>(stream.handle);
 }
