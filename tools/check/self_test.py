@@ -28,6 +28,7 @@ COSTLY = ("#include <map>\n#include <string>\ntemplate <int> struct Key {\n  boo
 PYTHON = "python/argand/planted.py"
 HARMLESS = '@harmless(scale="{}")\ndef planted(x, scale=1):\n    return x\n'
 CPP_OPTIONS = "struct PlantedOptions {{\n  ARGAND_ARG(double, scale) = 1;{}\n}};\ndouble f(const PlantedOptions& o) {{\n  {}\n}}\n"
+BRANCH = "def planted(x, scale=1):\n    if x is None:\n        return {}\n    return f(x) * scale\n"
 PASSED_ON = "def _f(y, scale):\n    return {}\n\n\ndef planted(x, scale=1):\n    return _f(x, scale)\n"
 SETTING = "planted = 0\n\n\ndef set_planted(on):\n    global planted\n    planted = on\n\n\ndef get_planted():\n    return planted\n"
 OP = 'struct F {\n  static constexpr auto schema = "planted(Tensor self, float scale=1) -> Tensor";\n  run(a.self, a.scale);\n};\n'
@@ -75,6 +76,13 @@ PLANTS = {
         (PYTHON, 'def planted(x, kind="a"):\n    if kind != "a":\n        raise ValueError(kind)\n    return x\n',
          'def planted(x, kind="a"):\n    if kind not in ("a", "b"):\n        raise ValueError(kind)\n    return x\n'),
         (PYTHON, PASSED_ON.format("y + scale"), PASSED_ON.format("y")),
+        (PYTHON, BRANCH.format("f(x, scale)"), BRANCH.format("f(x)")),
+        (PYTHON, BRANCH.format("f(x)  # harmless(scale): of one element it is 1"), BRANCH.format("f(x)  # harmless(scale): no")),
+        (PYTHON, None, BRANCH.format("f(x, scale)  # harmless(scale): of one element it is 1")),
+        (PYTHON, BRANCH.format("[]"), BRANCH.format("[f(x)]")),
+        (PYTHON, BRANCH.format("f(x) if scale else x"), BRANCH.format("f(x, scale) if x else f(x)")),
+        (PYTHON, 'def planted(x=None, scale=1):\n    return f(x, scale) if x else partial(planted, scale=scale)\n',
+         'def planted(x=None, scale=1):\n    return f(x) if x else partial(planted, scale=scale)\n'),
         (PYTHON, None, PASSED_ON.format("y").replace("(x, scale)", "(x, scale=scale)")),
         (PYTHON, None, PASSED_ON.format("check(scale)").replace("def _f", "def check(y):\n    assert y in (1, 2)\n\n\ndef _f")),
         (PYTHON, "def planted(x, scale=1):\n    return planted(x - 1, scale) if x else scale\n",
