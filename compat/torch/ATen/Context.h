@@ -83,10 +83,11 @@ inline ARGAND_SHARED Context& globalContext() {
 inline void Context::alertNotDeterministic(std::string_view caller) {
   const Context& context = globalContext();
   if (!context.deterministic_) return;
-  const std::string message =
-      c10::str(caller, " does not have a deterministic implementation, but you set "
-               "'torch.use_deterministic_algorithms(true)'. Turn determinism off for this operation, or ask for warnings "
-               "alone by its warn_only");
+  const std::string message = c10::str(
+      caller,
+      " does not have a deterministic implementation, but you set "
+      "'torch.use_deterministic_algorithms(true)'. Turn determinism off for this operation, or ask for warnings "
+      "alone by its warn_only");
   TORCH_CHECK(context.warn_only_, message);
   TORCH_WARN(message);
 }

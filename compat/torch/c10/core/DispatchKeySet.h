@@ -22,7 +22,8 @@ namespace at {
 // The first of LibTorch's guards of kernels, which warns; AutoDispatchBelowAutograd took its place.
 struct AutoNonVariableTypeMode : AutoDispatchBelowAutograd {
   explicit AutoNonVariableTypeMode(bool enabled = true) {
-    ARGAND_CHECK(Error, enabled, "AutoNonVariableTypeMode: expected enabled to be true: the guard cannot turn anything on again");
+    ARGAND_CHECK(Error, enabled,
+                 "AutoNonVariableTypeMode: expected enabled to be true: the guard cannot turn anything on again");
     warn("AutoNonVariableTypeMode is deprecated; use InferenceMode, or AutoDispatchBelowAutograd in kernels");
   }
 };
