@@ -22,7 +22,7 @@ constinit Held* first_held = nullptr;
 constinit Held* first_idle = nullptr;
 
 // Without a destructor, as tensors may be freed at any time while a thread ends.
-constinit thread_local Held* held_here = nullptr;
+thread_local constinit Held* held_here __attribute__((tls_model("initial-exec"))) = nullptr;
 
 struct GiveBack {
   ~GiveBack() {
