@@ -6,6 +6,7 @@
 #include <map>
 #include <thread>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
@@ -23,7 +24,7 @@ AccumulateGrad::AccumulateGrad(Tensor leaf) : leaf_(std::move(leaf)) {
 AccumulateGrad::~AccumulateGrad() {
   AutogradMeta* meta = leaf_.defined() ? autograd_meta_or_null(leaf_) : nullptr;
   if (!meta) return;
-  const std::lock_guard lock(meta->mutex);
+  const ObjectLock lock(meta->mutex);
   if (meta->grad_accumulator == this) meta->grad_accumulator = nullptr;
 }
 
@@ -138,7 +139,7 @@ std::vector<Node::Hook> hooks_after_accumulation(const AutogradMeta& meta) {
 std::vector<Node::Hook> add_to_grad(const Tensor& t, Tensor gradient, size_t owners) {
   AutogradMeta& meta = autograd_meta(t);
   if (!is_offered() && !is_seen(gradient)) {
-    const std::lock_guard lock(meta.mutex);
+    const ObjectLock lock(meta.mutex);
     Tensor& grad = meta.grad();
     if (!Turn::any() && !is_seen(grad)) {
       grad = sum_of(t, grad, std::move(gradient), owners);
@@ -148,11 +149,11 @@ std::vector<Node::Hook> add_to_grad(const Tensor& t, Tensor gradient, size_t own
   const Turn turn(meta);
   Tensor before;
   {
-    const std::lock_guard lock(meta.mutex);
+    const ObjectLock lock(meta.mutex);
     before = meta.grad();
   }
   Tensor sum = sum_of(t, before, std::move(gradient), owners);
-  const std::lock_guard lock(meta.mutex);
+  const ObjectLock lock(meta.mutex);
   std::swap(meta.grad(), sum);
   return hooks_after_accumulation(meta);
 }
@@ -179,7 +180,7 @@ autograd::Edge gradient_edge(const Tensor& t) {
   if (auto fn = t.grad_fn()) return {std::move(fn), t.output_nr()};
   AutogradMeta* meta = autograd_meta_or_null(t);
   if (!meta || !meta->requires_grad) return {};
-  const std::lock_guard lock(meta->mutex);
+  const ObjectLock lock(meta->mutex);
   auto node = intrusive_ptr<autograd::Node>::if_alive(meta->grad_accumulator);
   if (!node) {
     node = intrusive_ptr<autograd::Node>(new autograd::AccumulateGrad(t));

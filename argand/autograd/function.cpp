@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argand/autograd/pass.h"
+#include "argand/base/fork_mutex.h"
 #include "argand/base/log.h"
 #include "argand/base/permanent_name.h"
 #include "argand/exec/invoke.h"
@@ -182,7 +183,7 @@ void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tens
 }
 
 Grads FunctionNode::apply(Grads grads) {
-  const std::lock_guard lock(mutex());
+  const ObjectLock lock(mutex());
   if (ctx_.materialize_grads_) {
     for (size_t i = 0; i < grads.size(); ++i) {
       if (kinds_[i] == Output::kNoTensor || (kinds_[i] == Output::kConstant && !ctx_.materialize_non_diff_)) continue;
@@ -205,7 +206,7 @@ Grads FunctionNode::apply(Grads grads) {
 }
 
 void FunctionNode::release_variables() {
-  const std::lock_guard lock(mutex());
+  const ObjectLock lock(mutex());
   ctx_.freed_ = ctx_.freed_ || !ctx_.saved_.empty();
   ctx_.saved_.clear();
 }

@@ -5,6 +5,7 @@
 
 #include "argand/autograd/accumulate.h"
 #include "argand/autograd/engine.h"
+#include "argand/base/fork_mutex.h"
 #include "argand/base/log.h"
 #include "argand/core/watched_bytes.h"
 #include "argand/exec/copy.h"
@@ -100,7 +101,7 @@ unsigned Tensor::register_hook(std::function<Tensor(Tensor)> hook) const {
   const autograd::Node::Hook h{handle, edge.input_nr, std::move(hook)};
   edge.function->add_hook(h);
   if (is_leaf()) {
-    const std::lock_guard lock(meta.mutex);
+    const ObjectLock lock(meta.mutex);
     meta.leaf_hooks.push_back(h);
   }
   return handle;
@@ -111,7 +112,7 @@ unsigned autograd::add_post_accumulate_hook(const Tensor& leaf, std::function<vo
   ARGAND_CHECK(GradError, leaf.is_leaf(), "post accumulate grad hooks cannot be registered on non-leaf tensors");
   AutogradMeta& meta = autograd_meta(leaf);
   const unsigned handle = next_hook_handle();
-  const std::lock_guard lock(meta.mutex);
+  const ObjectLock lock(meta.mutex);
   meta.leaf_hooks.push_back({handle, kAfterAccumulation, AfterAccumulation{std::move(hook)}});
   return handle;
 }
@@ -121,7 +122,7 @@ void Tensor::remove_hook(unsigned handle) const {
   bool removed = edge.is_valid() && edge.function->take_hook(handle);
   if (AutogradMeta* meta = autograd_meta_or_null(*this)) {
     std::vector<autograd::Node::Hook> gone;  // what a hook keeps goes after the lock: it may be an object of Python's
-    const std::lock_guard lock(meta->mutex);
+    const ObjectLock lock(meta->mutex);
     const auto kept = std::stable_partition(meta->leaf_hooks.begin(), meta->leaf_hooks.end(),
                                             [&](const auto& h) { return h.handle != handle; });
     gone.assign(std::make_move_iterator(kept), std::make_move_iterator(meta->leaf_hooks.end()));
@@ -153,7 +154,7 @@ void Tensor::set_data(const Tensor& t) const {
   const bool alike = device() == t.device() && to.dtype == from.dtype && to.sizes == from.sizes;
   if (AutogradMeta* meta = alike ? nullptr : autograd_meta_or_null(*this)) {
     // What a graph that is still there leads to takes gradients of what the tensor was.
-    const std::lock_guard lock(meta->mutex);
+    const ObjectLock lock(meta->mutex);
     meta->grad_accumulator = nullptr;
   }
   to.storage = from.storage;

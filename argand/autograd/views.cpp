@@ -4,6 +4,7 @@
 // flows to the base's old history, inside it through the op that wrote.  The view's own grad_fn is then a view of the
 // new base.
 #include "argand/autograd/accumulate.h"
+#include "argand/base/fork_mutex.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/node_names.h"
 #include "argand/exec/not_implemented.h"
@@ -136,7 +137,7 @@ intrusive_ptr<autograd::Node> Tensor::grad_fn() const {
       throw_unrecorded_view("grad_fn", meta->creation, "its base or another view of its base has been");
     }
     const Tensor base = meta->base;
-    const std::lock_guard lock(meta->mutex);
+    const ObjectLock lock(meta->mutex);
     if (meta->view_version != _version()) {
       autograd::set_history(*meta, autograd::view_of_base(*this, base));
       meta->view_version = _version();

@@ -8,18 +8,20 @@
 #include <utility>
 
 #include "argand/base/error.h"
+#include "argand/base/fork_mutex.h"
 #include "argand/base/log.h"
 
 namespace argand {
 namespace {
 
+constinit ProcessMutex mutex;
+
 struct State {
-  std::mutex mutex;
   std::shared_ptr<const IgnoredFunction> handler;
   std::set<std::string> shown;
 };
 
-State& state() {  // never destroyed: static destructors may call ops
+State& state() {  // with the mutex held; never destroyed: static destructors may call ops
   static State* const s = new State;
   return *s;
 }
@@ -36,7 +38,7 @@ void warn_ignored(std::string_view op, std::string_view argument, std::string_vi
   std::shared_ptr<const IgnoredFunction> handler;
   bool is_new;
   {
-    const std::lock_guard lock(state().mutex);
+    const std::lock_guard lock(mutex);
     handler = state().handler;
     is_new = !handler && state().shown.insert(what).second;
   }
@@ -48,7 +50,7 @@ void warn_ignored(std::string_view op, std::string_view argument, std::string_vi
 IgnoredFunction set_ignored_handler(IgnoredFunction handler) {
   auto next = handler ? std::make_shared<const IgnoredFunction>(std::move(handler)) : nullptr;
   {
-    const std::lock_guard lock(state().mutex);
+    const std::lock_guard lock(mutex);
     state().handler.swap(next);
   }
   return next ? *next : IgnoredFunction();

@@ -5,16 +5,19 @@
 #include <mutex>
 #include <utility>
 
+#include "argand/base/fork_mutex.h"
+
 namespace argand {
 
 namespace {
 
+constinit ProcessMutex mutex;
+
 struct State {
-  std::mutex mutex;
   std::shared_ptr<const WarningFunction> handler;
 };
 
-State& state() {  // never destroyed: static destructors may warn
+State& state() {  // with the mutex held; never destroyed: static destructors may warn
   static State* const s = new State;
   return *s;
 }
@@ -29,7 +32,7 @@ bool set_warns_always(bool on) { return always.exchange(on); }
 WarningFunction set_warning_handler(WarningFunction handler) {
   auto next = handler ? std::make_shared<const WarningFunction>(std::move(handler)) : nullptr;
   {
-    const std::lock_guard lock(state().mutex);
+    const std::lock_guard lock(mutex);
     state().handler.swap(next);
   }
   return next ? *next : WarningFunction();
@@ -38,7 +41,7 @@ WarningFunction set_warning_handler(WarningFunction handler) {
 void detail::emit_warning(std::string_view message) {
   std::shared_ptr<const WarningFunction> handler;
   {
-    const std::lock_guard lock(state().mutex);
+    const std::lock_guard lock(mutex);
     handler = state().handler;
   }
   if (handler) return (*handler)(message);

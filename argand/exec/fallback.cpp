@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/base/log.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
@@ -13,10 +14,10 @@ namespace argand::exec {
 namespace {
 
 void warn_once(const OpInfo& op, const Device& device, std::string_view missing) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& warned = *new std::set<std::pair<const OpInfo*, std::string>>;
+  static constinit ProcessMutex mutex;
   {
     const std::lock_guard lock(mutex);
+    static auto& warned = *new std::set<std::pair<const OpInfo*, std::string>>;
     if (!warned.emplace(&op, missing).second) return;
   }
   warn(op.name, ": there is no kernel for ", device, missing.empty() ? "" : " that takes ", missing,

@@ -6,6 +6,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/base/lock_stripes.h"
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
@@ -362,7 +363,7 @@ void OpNode::attach_history(uint32_t i, Tensor& t) {
 }
 
 Grads OpNode::apply(Grads grads) {
-  const std::lock_guard lock(mutex());  // threads may run backward through a shared part of a graph
+  const ObjectLock lock(mutex());  // threads may run backward through a shared part of a graph
   check_versions();
   TensorSlots slots;
   tensors(slots);
@@ -379,6 +380,7 @@ Grads OpNode::apply(Grads grads) {
   const bool with_grad = GradMode::is_enabled() && !versions_.empty();
   if (with_grad || packed_)
     for (const TensorSlot& s : slots) restore.saved.push_back(*s.tensor);
+  results_.clear();  // a child of fork() finds what a thread of its parent had there
   for (const auto& [t, version] : saved_results_) results_.push_back(t);
   if (packed_) unpack(slots);
   if (GradMode::is_enabled()) {
@@ -406,7 +408,7 @@ bool OpNode::keeps(uint32_t number, bool result) const {
 }
 
 Tensor OpNode::kept(uint32_t number, bool result) {
-  const std::lock_guard lock(mutex());
+  const ObjectLock lock(mutex());
   check_released();
   Tensor t;
   if (packed_)
@@ -430,7 +432,7 @@ Tensor OpNode::kept(uint32_t number, bool result) {
 }
 
 void OpNode::pack_kept(uint32_t number, bool result, std::shared_ptr<SavedTensorHooks> hooks) {
-  const std::lock_guard lock(mutex());
+  const ObjectLock lock(mutex());
   ARGAND_CHECK(GradError, !released_, "Calling register_hooks on a saved tensor after it has been freed. ",
                "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
                "retain_graph=True if you need to backward through the graph a second time or if you need to access "
@@ -450,7 +452,7 @@ void OpNode::pack_kept(uint32_t number, bool result, std::shared_ptr<SavedTensor
 }
 
 void OpNode::release_variables() {
-  const std::lock_guard lock(mutex());
+  const ObjectLock lock(mutex());
   released_ = !versions_.empty() || !saved_results_.empty() || packed_;
   TensorSlots slots;
   tensors(slots);

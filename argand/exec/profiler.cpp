@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "argand/base/error.h"
+#include "argand/base/fork_mutex.h"
 #include "argand/core/memory_hook.h"
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/device_clock.h"
@@ -156,7 +157,7 @@ ThreadLog* new_log(All& all) {
   all.current->threads.reserve(all.current->threads.size() + 1);
   ThreadLog* log = all.idle.back();
   all.idle.pop_back();
-  const std::lock_guard lock_log(log->mutex);
+  const ObjectLock lock_log(log->mutex);
   log->session = all.current->number;
   log->of = all.current;
   log->system_thread = syscall(SYS_gettid);
@@ -187,7 +188,7 @@ void on_memory(const Device& device, const void* address, int64_t bytes) {
   try {
     ThreadLog* log = thread_log();
     if (!log) return;
-    const std::lock_guard lock(log->mutex);
+    const ObjectLock lock(log->mutex);
     if (log->session != mine.session) return;
     const auto now = Clock::now();
     log->memory.push_back({now, device, address, bytes});
@@ -297,7 +298,7 @@ namespace {
 
 // Puts the event into the log of the calling thread; its index there.
 std::optional<size_t> begin(ThreadLog& log, uint64_t session, Event&& event) {
-  const std::lock_guard lock(log.mutex);
+  const ObjectLock lock(log.mutex);
   if (log.session != session) return std::nullopt;
   const size_t at = log.events.size();
   event.parent = log.innermost;
@@ -321,7 +322,7 @@ Opened opened(auto&& make) noexcept {
     const uint64_t session = mine.session;
     std::shared_ptr<Session::Log> whole;
     {
-      const std::lock_guard lock(log->mutex);
+      const ObjectLock lock(log->mutex);
       if (log->session != session) return {};
       whole = log->of;
     }
@@ -400,7 +401,7 @@ void Span::close() noexcept {
 void note_sequence(uint64_t sequence) noexcept {
   ThreadLog* log = thread_log();
   if (!log) return;
-  const std::lock_guard lock(log->mutex);
+  const ObjectLock lock(log->mutex);
   if (log->session != mine.session || log->innermost < 0) return;
   log->events[static_cast<size_t>(log->innermost)].sequence = static_cast<int64_t>(sequence);
 }
@@ -535,7 +536,7 @@ Recorded Session::stop() {
       all.current = nullptr;
     }
     for (ThreadLog* thread : session->threads) {
-      const std::lock_guard lock_thread(thread->mutex);
+      const ObjectLock lock_thread(thread->mutex);
       threads.push_back(std::exchange(thread->events, {}));
       for (const MemoryChange& m : std::exchange(thread->memory, {}))
         out.memory.push_back({static_cast<int>(threads.size()), since(m.at), m.device, m.address, m.bytes});

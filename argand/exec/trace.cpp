@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "argand/base/error.h"
+#include "argand/base/fork_mutex.h"
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/device_clock.h"
 #include "argand/exec/profiler.h"
@@ -34,10 +35,13 @@ struct Closed {
 
 }  // namespace
 
+namespace {
+constinit ProcessMutex mutex;  // there is one recording at a time
+}
+
 struct Recording::Log {
   const DeviceClock clock;
-  std::mutex mutex;
-  std::vector<Closed> closed;
+  std::vector<Closed> closed;  // under `mutex`
 
   explicit Log(const Device& on) : clock(with_index(on)) {}
 };
@@ -45,31 +49,27 @@ struct Recording::Log {
 namespace {
 
 std::atomic<bool> recording{false};
-std::mutex& current_mutex() {
-  static std::mutex& m = *new std::mutex;
-  return m;
-}
-std::shared_ptr<Recording::Log>& current() {
+std::shared_ptr<Recording::Log>& current() {  // with the mutex held
   static auto& log = *new std::shared_ptr<Recording::Log>;
   return log;
 }
 std::shared_ptr<Recording::Log> current_log() {
   if (!recording.load(std::memory_order_relaxed)) return nullptr;
-  const std::lock_guard lock(current_mutex());
+  const std::lock_guard lock(mutex);
   return current();
 }
 
 }  // namespace
 
 Recording::Recording(const Device& device) : log_(std::make_shared<Log>(device)) {
-  const std::lock_guard lock(current_mutex());
+  const std::lock_guard lock(mutex);
   ARGAND_CHECK(ValueError, !current(), "tracing::Recording: there is one already");
   current() = log_;
   recording = true;
 }
 
 Recording::~Recording() {
-  const std::lock_guard lock(current_mutex());
+  const std::lock_guard lock(mutex);
   current() = nullptr;
   recording = false;
 }
@@ -77,7 +77,7 @@ Recording::~Recording() {
 std::vector<RecordedSpan> Recording::spans() const {
   std::vector<Closed> closed;
   {
-    const std::lock_guard lock(log_->mutex);
+    const std::lock_guard lock(mutex);
     closed = log_->closed;
   }
   std::map<std::thread::id, std::string> threads{{std::this_thread::get_id(), "host"}};
@@ -145,7 +145,7 @@ Span::~Span() {
   try {
     if (open_->stream) open_->span.stream->end.record(*open_->stream);
     open_->span.end = Clock::now();
-    const std::lock_guard lock(open_->log->mutex);
+    const std::lock_guard lock(mutex);
     open_->log->closed.push_back(std::move(open_->span));
   } catch (...) {  // the error comes back to the thread that works with the device
   }

@@ -195,6 +195,7 @@ struct Results {
 };
 template <>
 struct Results<void> {
+  // harmless: there are no results
   static void pop(Stack&) {}
   static void texts(std::vector<std::string>&) {}
 };

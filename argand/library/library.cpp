@@ -20,11 +20,12 @@ struct Library::Registrations {
   Registrations& operator=(const Registrations&) = delete;
   ~Registrations() {
     Registry& registry = Registry::get();
+    std::list<Registered> gone;  // functions of the program's: they end after the lock
     const std::lock_guard lock(registry.mutex);
     if (!owned_namespace.empty()) registry.namespaces.erase(owned_namespace);
-    for (const auto& at : fallbacks) registry.fallbacks.erase(at);
+    for (const auto& at : fallbacks) gone.splice(gone.end(), registry.fallbacks, at);
     for (auto& [op, at] : kernels) {
-      op->kernels.erase(at);
+      gone.splice(gone.end(), op->kernels, at);
       registry.release(*op);
     }
     for (Operator* op : definitions) {

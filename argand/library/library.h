@@ -35,12 +35,14 @@ class CppFunction {
   static CppFunction makeFromUnboxedFunction(F f) {
     return CppFunction(f);
   }
+  // harmless: LibTorch shows the text where it lists kernels, which nothing does here
   CppFunction&& debug(const std::string&) && { return std::move(*this); }
 
  private:
   friend class Library;
   template <class F>
   friend CppFunction dispatch(DispatchKey key, F&& f);
+  // harmless: the number is there to choose this constructor
   CppFunction(KernelFunction kernel, int) : kernel_(std::move(kernel)) {}
   KernelFunction kernel_;
   DispatchKey key_ = DispatchKey::Undefined;  // that of the block
@@ -73,9 +75,11 @@ class Library {
   ~Library();
 
   // An op without kernels yet.
+  // harmless: tags are for compilers of graphs, and none is here
   Library& def(const char* schema, std::initializer_list<Tag> = {}) & { return define(schema); }
   Library& def(const FunctionSchema& schema, std::initializer_list<Tag> = {}) & { return define(schema); }
   // An op with a kernel for all devices; its schema is that of the function where only the name is given.
+  // harmless: tags as above
   template <class F>
   Library& def(const char* name_or_schema, F&& f, std::initializer_list<Tag> = {}) & {
     return define(name_or_schema, CppFunction(std::forward<F>(f)));
@@ -94,7 +98,7 @@ class Library {
   Library& fallback(F&& f) & {
     return add_fallback(CppFunction(std::forward<F>(f)));
   }
-  // Where the Python code of the ops would be; nothing is asked of it.
+  // Where the Python code of the ops would be.  harmless: kernels for fake tensors are found without it
   Library& set_python_module(const char*, const char* = "") { return *this; }
   Library& impl_abstract_pystub(const char*, const char* = "") { return *this; }
   void reset();

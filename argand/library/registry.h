@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/library/dispatcher.h"
 #include "argand/library/schema.h"
 
@@ -27,7 +28,7 @@ struct Operator {
 // Never destroyed: libraries of static storage give back what they registered when the program ends.
 struct Registry {
   static Registry& get();
-  std::mutex mutex;
+  ProcessMutex mutex;
   std::map<std::pair<std::string, std::string>, Operator> operators;
   std::list<Registered> fallbacks;
   std::map<std::string, std::string> namespaces;  // of a Library of kind DEF -> where it stands

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/runtime/communicator.h"
 
 namespace argand::parallel {
@@ -40,9 +41,9 @@ BackendNames backends_of(const std::string& text) {
 }
 
 std::shared_ptr<ProcessGroup> world_of_launcher(const std::string& backend, std::chrono::milliseconds timeout) {
-  static std::mutex& mutex = *new std::mutex;
+  static constinit std::mutex mutex;  // held while the ranks meet, which fork() must not wait for
   static auto& worlds = *new std::map<std::string, std::weak_ptr<ProcessGroup>>;
-  const std::lock_guard lock(mutex);
+  const ObjectLock lock(mutex);
   std::shared_ptr<ProcessGroup> world = worlds[backend].lock();
   if (world) return world;
   GroupOptions options;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/parallel/backends.h"
 #include "argand/parallel/store/hash_store.h"
 #include "argand/parallel/store/prefix_store.h"
@@ -11,7 +12,7 @@ namespace argand::parallel {
 namespace {
 
 struct Default {
-  std::mutex mutex;
+  std::mutex mutex;  // held while the ranks meet, which fork() must not wait for
   std::shared_ptr<ProcessGroup> group;
   int joined = 0;  // worlds, so that the next one finds none of their keys in a store that outlives them
 };
@@ -58,7 +59,7 @@ std::shared_ptr<ProcessGroup> init_process_group(const std::string& backend, std
 std::shared_ptr<ProcessGroup> init_process_group(const Launch& launch, const std::string& backend,
                                                  std::chrono::milliseconds timeout) {
   Default& d = the_default();
-  const std::lock_guard lock(d.mutex);
+  const ObjectLock lock(d.mutex);
   ARGAND_CHECK(Error, !d.group, "init_process_group: this process has joined already; destroy_process_group() leaves");
   d.group = join(launch, backend, timeout, d.joined);
   // After the backend's own handlers were registered, so that it is called before them.
@@ -67,12 +68,12 @@ std::shared_ptr<ProcessGroup> init_process_group(const Launch& launch, const std
 }
 
 bool is_initialized() {
-  const std::lock_guard lock(the_default().mutex);
+  const ObjectLock lock(the_default().mutex);
   return the_default().group != nullptr;
 }
 
 std::shared_ptr<ProcessGroup> default_process_group() {
-  const std::lock_guard lock(the_default().mutex);
+  const ObjectLock lock(the_default().mutex);
   ARGAND_CHECK(ValueError, the_default().group,
                "Default process group has not been initialized, please make sure to call init_process_group.");
   return the_default().group;
@@ -81,7 +82,7 @@ std::shared_ptr<ProcessGroup> default_process_group() {
 void destroy_process_group() {
   std::shared_ptr<ProcessGroup> group;
   {
-    const std::lock_guard lock(the_default().mutex);
+    const ObjectLock lock(the_default().mutex);
     group.swap(the_default().group);
   }
   if (group) group->shutdown();

@@ -3,22 +3,24 @@
 #include <map>
 #include <mutex>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/runtime/backend.h"
 
 namespace argand {
 namespace {
 
+constinit ProcessMutex mutex;
+
 struct Registry {
-  std::mutex mutex;
   std::map<std::string, CommunicatorEngine> engines;  // stay where they are
 };
-Registry& registry() {
+Registry& registry() {  // with the mutex held
   static Registry& r = *new Registry;
   return r;
 }
 
 const CommunicatorEngine* registered(const std::string& backend) {
-  const std::lock_guard lock(registry().mutex);
+  const std::lock_guard lock(mutex);
   const auto found = registry().engines.find(backend);
   return found == registry().engines.end() ? nullptr : &found->second;
 }
@@ -26,7 +28,7 @@ const CommunicatorEngine* registered(const std::string& backend) {
 }  // namespace
 
 void register_communicator(const std::string& backend, const CommunicatorEngine& engine) {
-  const std::lock_guard lock(registry().mutex);
+  const std::lock_guard lock(mutex);
   registry().engines[backend] = engine;
 }
 

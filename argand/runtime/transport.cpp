@@ -5,24 +5,34 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
+
+#include "argand/base/fork_mutex.h"
 
 namespace argand {
 namespace {
 
+constinit ProcessMutex mutex;
+
 struct Registry {
-  std::mutex mutex;
   std::map<std::string, MakeTransport> made;
   std::map<std::string, std::string> reasons;  // why a library could not be opened
 };
-Registry& registry() {
+Registry& registry() {  // with the mutex held
   static Registry& r = *new Registry;
   return r;
 }
 
 MakeTransport registered(const std::string& backend) {
-  const std::lock_guard lock(registry().mutex);
+  const std::lock_guard lock(mutex);
   const auto found = registry().made.find(backend);
   return found == registry().made.end() ? nullptr : found->second;
+}
+
+std::optional<std::string> known_reason(const std::string& backend) {
+  const std::lock_guard lock(mutex);
+  const auto found = registry().reasons.find(backend);
+  return found == registry().reasons.end() ? std::nullopt : std::optional(found->second);
 }
 
 // Opens the library of the backend, which registers itself; the reason if it does not.
@@ -40,18 +50,22 @@ std::string open_library(const std::string& backend) {
 }  // namespace
 
 void register_transport(const std::string& backend, MakeTransport make) {
-  const std::lock_guard lock(registry().mutex);
+  const std::lock_guard lock(mutex);
   registry().made[backend] = make;
 }
 
 MakeTransport find_transport(const std::string& backend) {
   if (const MakeTransport make = registered(backend)) return make;
-  static std::mutex& opening = *new std::mutex;
-  const std::lock_guard lock(opening);
-  auto& reasons = registry().reasons;
-  if (!reasons.count(backend)) reasons[backend] = open_library(backend);
+  static constinit std::mutex opening;  // fork() must not wait for a library that is being loaded
+  const ObjectLock lock(opening);
+  std::optional<std::string> reason = known_reason(backend);
+  if (!reason) {
+    reason = open_library(backend);
+    const std::lock_guard lock_registry(mutex);
+    registry().reasons[backend] = *reason;
+  }
   const MakeTransport make = registered(backend);
-  ARGAND_CHECK(NotImplementedError, make != nullptr, "backend '", backend, "' is not available: ", reasons[backend]);
+  ARGAND_CHECK(NotImplementedError, make != nullptr, "backend '", backend, "' is not available: ", *reason);
   return make;
 }
 

@@ -43,6 +43,29 @@ TEST(Warnings, WithoutAHandlerGoToStandardError) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("out 1\n"), std::string::npos);
 }
 
+TEST(Settings, DeterminismIsAskedOfKernelsOfPrograms) {
+  at::Context& context = at::globalContext();
+  context.alertNotDeterministic("planted");
+  context.setDeterministicAlgorithms(true, false);
+  EXPECT_THROW(context.alertNotDeterministic("planted"), c10::Error);
+  context.setDeterministicAlgorithms(true, true);
+  testing::internal::CaptureStderr();
+  context.alertNotDeterministic("planted");
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("planted does not have a deterministic"), std::string::npos);
+  context.setDeterministicAlgorithms(false, false);
+}
+
+TEST(Settings, NumbersOfThreadsThatDoNotCountAreSaid) {
+  EXPECT_THROW(at::set_num_interop_threads(0), c10::Error);
+  testing::internal::CaptureStderr();
+  at::set_num_interop_threads(1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  at::set_num_interop_threads(4);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("nthreads is ignored"), std::string::npos);
+  EXPECT_THROW(at::AutoNonVariableTypeMode(false), c10::Error);
+}
+
 TEST(Logging, LinesFromALevelOn) {
   testing::internal::CaptureStderr();
   LOG(INFO) << "not " << 1;

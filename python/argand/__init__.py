@@ -8,6 +8,7 @@ users know as Python: modules, optimizers, data loading.
 import builtins as _builtins
 import math as _math
 
+from . import _forks  # noqa: F401 -- before all others that act on a fork: they are asked first
 from . import _cuda_libraries  # noqa: F401 -- first: tells the library where CUDA's wheels are
 from . import _C
 from ._C import *  # noqa: F401,F403 -- operators, dtypes, Tensor, Size, Generator, errors

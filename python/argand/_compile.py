@@ -9,7 +9,7 @@ import warnings
 from . import _C
 from ._compile_guards import Surroundings
 from ._compile_options import MODES, check  # noqa: F401
-from ._ignored import frames_of_package
+from ._ignored import frames_of_package, harmless
 from .nn.modules.module import Module
 
 # Backends that change nothing: what they would be given runs as it is.
@@ -289,6 +289,7 @@ class OptimizedModule(Module):
 OptimizedModule.__module__ = __package__ + "._dynamo.eval_frame"  # where programs look for it
 
 
+@harmless(name="no event of a log says it", isolate_recompiles="each compile() counts its own graphs")
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, name=None, disable=False,
             recompile_limit=None, isolate_recompiles=False, dynamic_shapes=None):
     """A module that runs `model` and has its parameters as _orig_mod.NAME, or, of a function, the function; without model, a decorator.
@@ -301,7 +302,7 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     """
     backend = state["backend"] if backend is None else backend
     compiler = lookup_backend(backend)
-    check(mode, options, dynamic_shapes, backend, compiler is _as_given)
+    check(mode, options, dynamic_shapes, fullgraph, recompile_limit, backend, compiler is _as_given)
     if dynamic is not None and not isinstance(dynamic, bool):
         raise AssertionError(f"Expected dynamic to be a bool, got {type(dynamic)}")
     if model is None:
@@ -337,6 +338,7 @@ def compile_module(module, *args, **kwargs):
 
 # ---- marks
 
+@harmless(recursive="what the function calls is no part of a graph, and gives the same")
 def disable(fn=None, recursive=True, *, reason=None):
     """Marks a function as none of a graph: a call within one ends it."""
     if fn is None:

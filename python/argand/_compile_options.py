@@ -26,7 +26,7 @@ _SHOWN = {"debug", "verbose_progress", "guard_filter_fn", "profiler_mark_wrapper
 _CALLED = set("joint_custom_post_pass joint_custom_pre_pass post_grad_custom_post_pass post_grad_custom_pre_pass pre_grad_custom_pass".split())
 
 
-def check(mode, options, dynamic_shapes, backend, as_it_is):
+def check(mode, options, dynamic_shapes, fullgraph, recompile_limit, backend, as_it_is):
     """Errors for what torch.compile cannot be given, warnings for what it is given in vain."""
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
@@ -38,9 +38,11 @@ def check(mode, options, dynamic_shapes, backend, as_it_is):
         for name, value in (options or {}).items():
             _check_option(name.replace("-", "_"), value)
     elif as_it_is:
-        for argument, value in (("mode", mode), ("options", options)):
+        for argument, value in (("mode", mode), ("options", options), ("recompile_limit", recompile_limit)):
             if value is not None:
                 warn_ignored("torch.compile", argument, value, f"the backend {backend!r} has none")
+        if fullgraph:
+            warn_ignored("torch.compile", "fullgraph", fullgraph, f"with the backend {backend!r} the program runs as it is, without a graph")
 
 
 def _check_option(name, value):

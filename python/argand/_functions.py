@@ -327,6 +327,8 @@ def _meta(value):
 def where(condition, input=None, other=None, *, out=None):
     """input where condition, other elsewhere; without both, the indices where condition holds."""
     if input is None and other is None:
+        if out is not None:
+            raise TypeError("where() received an invalid combination of arguments: out is of where(condition, input, other)")
         return _C.where(condition)
     return _into(out, _C.where(condition, input, other))
 
@@ -336,6 +338,8 @@ def repeat_interleave(input=None, repeats=None, dim=None, *, output_size=None):
     counts[i] times in a row."""
     if input is not None and repeats is not None:
         return _C.repeat_interleave(input, repeats, dim, output_size=output_size)
+    if dim is not None:
+        raise TypeError("repeat_interleave() received an invalid combination of arguments: counts alone have no dim")
     counts = repeats if input is None else input
     if not isinstance(counts, Tensor):
         raise TypeError(f"repeat_interleave: expected a tensor and repeats, or a tensor of counts alone, got {typename(counts)} alone")

@@ -188,6 +188,11 @@ def while_loop(cond_fn, body_fn, carried_inputs):
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """conv1d, conv2d or conv3d, or the transposed one, by the dimensions of the input."""
     dims = input.dim() - 2
+    if len(output_padding) not in (1, dims):
+        raise RuntimeError(f"expected output_padding to be a single integer value or a list of {dims} values to match the convolution "
+                           f"dimensions, but got output_padding={list(output_padding)}")
+    if any(n < 0 for n in output_padding):
+        raise RuntimeError("negative output_padding is not supported")
     if transposed:
         return getattr(_C, f"conv_transpose{dims}d")(input, weight, bias, stride, padding, output_padding, groups, dilation)
     return getattr(_C, f"conv{dims}d")(input, weight, bias, stride, padding, dilation, groups)

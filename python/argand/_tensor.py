@@ -282,11 +282,12 @@ def dtype_and_device_of(name):
 @method
 def type(self, dtype=None, non_blocking=False, *, memory_format=_C.preserve_format, **kwargs):
     """Without an argument the name of the tensor type ("torch.FloatTensor"), else the tensor as that type."""
-    if dtype is None:
-        return ("torch.cuda." if self.is_cuda else "torch.") + _TYPE_NAMES[self.dtype]
     non_blocking = kwargs.pop("async", non_blocking)
     if kwargs:
         raise TypeError(f"type() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    if dtype is None:
+        # harmless(memory_format): nothing is copied
+        return ("torch.cuda." if self.is_cuda else "torch.") + _TYPE_NAMES[self.dtype]
     device = None
     if isinstance(dtype, str):
         dtype, device = dtype_and_device_of(dtype)
@@ -357,8 +358,13 @@ def storage_type(self):
 
 
 @method
-def set_(self, source=None, storage_offset=0, size=None, stride=None):
+def set_(self, source=None, storage_offset=None, size=None, stride=None):
     """Makes the tensor one over the memory of a tensor or a storage, with these sizes and strides, or of no elements."""
+    whole = storage_offset is None and size is None and stride is None
+    if not whole and (source is None or storage_offset is None or size is None):
+        raise TypeError("set_() received an invalid combination of arguments: expected (), (source) or (source, storage_offset, size, "
+                        "stride)")
+    storage_offset = storage_offset or 0
     if source is None:
         source = _C.empty(0, dtype=self.dtype, device=self.device)
     elif size is not None or not isinstance(source, Tensor):

@@ -165,6 +165,7 @@ class TypedStorage(_Storage):
         """The name of the type ("torch.FloatStorage"); with a type, the elements as such."""
         _warn_typed_storage_removal()
         if dtype is None:
+            # harmless(non_blocking): nothing is copied
             return ("torch.cuda." if self._elements.is_cuda else "torch.") + self._pickle_storage_type()
         name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
         device = "cuda" if ".cuda." in name else "cpu"

@@ -71,9 +71,10 @@ def sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 
 def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """The product over dimensions; 1 of none.  Of an empty list of dimensions it is the elements, as in PyTorch."""
+    """The product over dimensions; 1 of none.  Of an empty list of dimensions, other than of an empty tuple, it is the elements, as in PyTorch."""
     result = _filled(input, mask, 1)
-    if isinstance(dim, (tuple, list)) and not dim:
+    if isinstance(dim, list) and not dim:
+        # harmless(keepdim): no dimension goes away
         return _C.sum(result.unsqueeze(0), 0, dtype=dtype)  # for its dtype
     for d in sorted(_dims(input, dim) or (0,), reverse=True):
         result = result.prod(d, keepdim, dtype=dtype)

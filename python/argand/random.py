@@ -40,12 +40,13 @@ def set_rng_state(new_state):
 @contextlib.contextmanager
 def fork_rng(devices=None, enabled=True, device_type="cuda"):
     """A scope after which the generators are as they were before it."""
-    if not enabled:
+    kind = _C.device(device_type).type
+    if not enabled or kind == "meta":
         yield
         return
     from . import cuda
     if devices is None:
-        devices = range(cuda.device_count()) if device_type == "cuda" else ()
+        devices = range(cuda.device_count()) if kind == "cuda" else ()
     before = get_rng_state()
     on_devices = [(d, cuda.get_rng_state(d)) for d in devices]
     try:

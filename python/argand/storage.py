@@ -302,6 +302,7 @@ class UntypedStorage(StorageBase, _Storage):
     def type(self, dtype=None, non_blocking=False):
         """The name of the type; with a type, the bytes copied to its device."""
         if dtype is None:
+            # harmless(non_blocking): nothing is copied
             return ("torch.cuda." if self.is_cuda else "torch.storage.") + type(self).__name__
         return self.cuda(non_blocking=non_blocking) if "cuda" in str(dtype) else self.cpu()
 

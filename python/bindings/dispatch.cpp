@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
 #include "bindings/argument_object.h"
@@ -131,9 +132,9 @@ class NoMemory final : public Allocator {
 };
 
 Allocator& no_memory_of(const Device& device) {
-  static std::mutex mutex;
-  static auto& all = *new std::map<std::pair<DeviceType, int>, NoMemory>;
+  static constinit ProcessMutex mutex;
   const std::lock_guard lock(mutex);
+  static auto& all = *new std::map<std::pair<DeviceType, int>, NoMemory>;
   return all.try_emplace({device.type(), device.index()}, device).first->second;
 }
 

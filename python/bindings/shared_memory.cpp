@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/exec/cuda.h"
 #include "argand/ops/create/blob.h"
 #include "argand/ops/functions.h"
@@ -22,17 +23,17 @@ namespace {
 class Received {
  public:
   void add(void* data, StorageImpl* storage) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     alive_[data] = storage;
   }
   intrusive_ptr<StorageImpl> find(void* data) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     const auto found = alive_.find(data);
     return found == alive_.end() ? nullptr : intrusive_ptr<StorageImpl>::if_alive(found->second);
   }
   // By the storage's destructor.
   void release(DeviceIndex device, void* data) noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     alive_.erase(data);
     released_.push_back({device, data});
     const char what = 'r';
@@ -40,14 +41,14 @@ class Received {
     if (write(wake_, &what, 1) < 0) return;         // a full pipe wakes, too
   }
   void set_wake(int descriptor) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     wake_ = descriptor;
     process_ = getpid();
   }
   std::vector<void*> unmap_released(size_t& left) {
     std::vector<std::pair<DeviceIndex, void*>> all, kept;
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(mutex);
       all.swap(released_);
     }
     std::vector<void*> done;
@@ -57,7 +58,7 @@ class Received {
       else
         kept.emplace_back(device, data);
     }
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     released_.insert(released_.end(), kept.begin(), kept.end());
     left = kept.size();
     return done;
@@ -68,7 +69,7 @@ class Received {
   }
 
  private:
-  std::mutex mutex_;
+  static constinit inline ProcessMutex mutex;
   std::map<void*, StorageImpl*> alive_;
   std::vector<std::pair<DeviceIndex, void*>> released_;
   int wake_ = -1;  // a pipe that is written without waiting

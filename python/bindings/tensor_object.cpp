@@ -4,6 +4,7 @@
 
 #include <mutex>
 
+#include "argand/base/fork_mutex.h"
 #include "bindings/dispatch.h"
 #include "bindings/graph.h"
 #include "bindings/literal.h"
@@ -19,7 +20,7 @@ PyTypeObject* tensor_type = nullptr;
 
 namespace {
 
-std::mutex dropped_mutex;
+constinit ProcessMutex dropped_mutex;
 std::vector<nb::object*> dropped;
 
 int free_dropped(void*) {

@@ -11,6 +11,7 @@ import argand as torch
 import pytest
 from argand import _ignored
 from argand._ignored import harmless, ignored
+from argand.nn.parallel import comm
 
 
 @pytest.fixture(autouse=True)
@@ -370,3 +371,64 @@ def test_flags_of_opt_einsum_are_a_scope_that_tells_what_is_ignored():
     with pytest.warns(torch.IgnoredArgument, match="from left to right"):
         assert flags.set_flags(_enabled=True) == (False, None)
     assert not flags.enabled and flags.get_opt_einsum() is None
+
+
+# ---- options that one form of a call has and another has not
+
+T = torch.arange(6.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize("call,error,text", [
+    (lambda: torch.where(T > 1, out=torch.empty(0)), TypeError, "out"),
+    (lambda: torch.repeat_interleave(torch.tensor([1, 2]), dim=5), TypeError, "dim"),
+    (lambda: torch.repeat_interleave(repeats=torch.tensor([1, 2]), dim=0), TypeError, "dim"),
+    (lambda: torch.zeros(2).set_(torch.zeros(3), 1), TypeError, "storage_offset"),
+    (lambda: torch.zeros(2).set_(torch.zeros(3), 0, stride=(2,)), TypeError, "storage_offset"),
+    (lambda: torch.zeros(2).set_(size=(1,)), TypeError, "storage_offset"),
+    (lambda: torch.zeros(2).set_(None, 1, (1,), (1,)), TypeError, "storage_offset"),
+    (lambda: T.type(planted=1), TypeError, "unexpected keyword argument 'planted'"),
+    (lambda: torch.convolution(torch.ones(1, 1, 3), torch.ones(1, 1, 2), None, [1], [0], [1], False, [-1], 1), RuntimeError, "negative output_padding"),
+    (lambda: torch.convolution(torch.ones(1, 1, 3), torch.ones(1, 1, 2), None, [1], [0], [1], False, [0, 0], 1), RuntimeError, "output_padding"),
+    (lambda: comm.scatter(T, devices=[0], out=[torch.empty(2, 3)]), RuntimeError, "'devices' must not be specified"),
+    (lambda: comm.scatter(T, chunk_sizes=[2], out=[torch.empty(2, 3)]), RuntimeError, "'chunk_sizes' must not be"),
+    (lambda: comm.gather([T, T], destination=0, out=torch.empty(4, 3)), RuntimeError, "'destination' must not be"),
+    (lambda: torch.random.fork_rng(device_type="planted").__enter__(), RuntimeError, "planted"),
+    (lambda: torch.random.fork_rng(enabled=False, device_type="planted").__enter__(), RuntimeError, "planted"),
+    (lambda: torch.nn.utils.get_total_norm([], norm_type="planted"), ValueError, "planted")])
+def test_an_option_of_another_form_is_refused(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_flex_attention_gives_one_of_two_extras():
+    from argand.nn.attention.flex_attention import AuxRequest, flex_attention
+    q = torch.ones(1, 1, 2, 4)
+    with pytest.raises(ValueError, match="both return_lse and return_aux"):
+        flex_attention(q, q, q, return_lse=True, return_aux=AuxRequest(max_scores=True))
+
+
+@pytest.mark.parametrize("dim,shape", [((), (1, 1)), ([], (2, 3)), (None, (1, 1)), ((0, 1), (1, 1)), (0, (1, 3))])
+def test_the_dimensions_of_a_masked_product(dim, shape):
+    assert torch.masked.prod(T, dim, keepdim=True, mask=T > 1).shape == shape
+
+
+@pytest.mark.parametrize("options", [{"determinism_check": "none"}, {"early_stop": False}])
+def test_options_of_another_kind_of_checkpoint(options):
+    a = torch.ones(2, requires_grad=True)
+    with pytest.warns(torch.IgnoredArgument, match=next(iter(options))):
+        torch.utils.checkpoint.checkpoint(lambda x: x.sin(), a, use_reentrant=True, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.utils.checkpoint.checkpoint(lambda x: x.sin(), a, use_reentrant=False, **options)
+
+
+@pytest.mark.parametrize("option", [{"fullgraph": True}, {"recompile_limit": 3}])
+def test_options_of_graphs_without_a_graph(option):
+    with pytest.warns(torch.IgnoredArgument, match=next(iter(option))):
+        torch.compile(lambda x: x + 1, **option, backend="eager")
+
+
+def test_numbers_of_summaries():
+    summary = pytest.importorskip("argand.utils.tensorboard.summary")
+    with pytest.warns(torch.IgnoredArgument, match="double_precision"):
+        summary.scalar("x", 1.0, double_precision=True)

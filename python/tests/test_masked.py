@@ -26,7 +26,8 @@ def test_of_what_counts(name):
     if name != "median":
         np.testing.assert_allclose(getattr(masked, name)(X, mask=ON), REDUCED[name](VALUES[MASK]))
         assert getattr(masked, name)(X, dim=[0, -1], mask=ON).shape == ()
-        assert getattr(masked, name)(X, dim=(), mask=ON).shape == (X.shape if name == "prod" else ())  # as in PyTorch
+        assert getattr(masked, name)(X, dim=(), mask=ON).shape == ()
+        assert getattr(masked, name)(X, dim=[], mask=ON).shape == (X.shape if name == "prod" else ())  # as in PyTorch
 
 
 @pytest.mark.parametrize("name, of_none", [

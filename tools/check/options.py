@@ -9,6 +9,8 @@ import ast
 import re
 
 import cpp_options
+import cpp_parameters
+import paths as paths_of
 import settings
 from uses import (LEAST_REASON, Module, Package, Uses, declared, has_decorator, is_exception, is_kept, name_of, parameters, refuses,
                   statements)
@@ -123,6 +125,7 @@ def findings(tree):
     for module in modules:
         if module.path in chosen:
             found += settings.setting_findings(module, package.attributes)
+            found += paths_of.findings(module, tree.text(module.path))
             found += settings.switch_findings(module) if module.path.startswith(SWITCHES) else []
-    found += cpp_options.findings(tree)
+    found += cpp_options.findings(tree) + cpp_parameters.findings(tree)
     return found + [line for path in tree.files(".cpp", under=("argand/ops/",)) for line in op_findings(path, tree.text(path))]

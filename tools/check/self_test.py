@@ -28,6 +28,8 @@ COSTLY = ("#include <map>\n#include <string>\ntemplate <int> struct Key {\n  boo
 PYTHON = "python/argand/planted.py"
 HARMLESS = '@harmless(scale="{}")\ndef planted(x, scale=1):\n    return x\n'
 CPP_OPTIONS = "struct PlantedOptions {{\n  ARGAND_ARG(double, scale) = 1;{}\n}};\ndouble f(const PlantedOptions& o) {{\n  {}\n}}\n"
+BRANCH = "def planted(x, scale=1):\n    if x is None:\n        return {}\n    return f(x) * scale\n"
+CPP_UNNAMED = "#pragma once\ninline Tensor planted({}) {{ return {}; }}\n"
 PASSED_ON = "def _f(y, scale):\n    return {}\n\n\ndef planted(x, scale=1):\n    return _f(x, scale)\n"
 SETTING = "planted = 0\n\n\ndef set_planted(on):\n    global planted\n    planted = on\n\n\ndef get_planted():\n    return planted\n"
 OP = 'struct F {\n  static constexpr auto schema = "planted(Tensor self, float scale=1) -> Tensor";\n  run(a.self, a.scale);\n};\n'
@@ -81,6 +83,13 @@ PLANTS = {
         (PYTHON, 'def planted(x, kind="a"):\n    if kind != "a":\n        raise ValueError(kind)\n    return x\n',
          'def planted(x, kind="a"):\n    if kind not in ("a", "b"):\n        raise ValueError(kind)\n    return x\n'),
         (PYTHON, PASSED_ON.format("y + scale"), PASSED_ON.format("y")),
+        (PYTHON, BRANCH.format("f(x, scale)"), BRANCH.format("f(x)")),
+        (PYTHON, BRANCH.format("f(x)  # harmless(scale): of one element it is 1"), BRANCH.format("f(x)  # harmless(scale): no")),
+        (PYTHON, None, BRANCH.format("f(x, scale)  # harmless(scale): of one element it is 1")),
+        (PYTHON, BRANCH.format("[]"), BRANCH.format("[f(x)]")),
+        (PYTHON, BRANCH.format("f(x) if scale else x"), BRANCH.format("f(x, scale) if x else f(x)")),
+        (PYTHON, 'def planted(x=None, scale=1):\n    return f(x, scale) if x else partial(planted, scale=scale)\n',
+         'def planted(x=None, scale=1):\n    return f(x) if x else partial(planted, scale=scale)\n'),
         (PYTHON, None, PASSED_ON.format("y").replace("(x, scale)", "(x, scale=scale)")),
         (PYTHON, None, PASSED_ON.format("check(scale)").replace("def _f", "def check(y):\n    assert y in (1, 2)\n\n\ndef _f")),
         (PYTHON, "def planted(x, scale=1):\n    return planted(x - 1, scale) if x else scale\n",
@@ -98,6 +107,11 @@ PLANTS = {
          CPP_OPTIONS.format("  // harmless: no", "return o.size();")),
         ("argand/nn/options/planted.h", None, CPP_OPTIONS.format("", "return 0;\n}\nvoid PlantedImpl::pretty_print(std::ostream& s) const {\n  "
                                                                  "s << o.scale();")),
+        ("compat/planted.h", CPP_UNNAMED.format("const Tensor& t, bool deep", "copy(t, deep)"), CPP_UNNAMED.format("const Tensor& t, bool", "copy(t)")),
+        ("compat/planted.h", None, CPP_UNNAMED.format("const Tensor& t, std::optional<Device> /*to*/ = std::nullopt", "copy(t)")),
+        ("argand/nn/planted.h", None, CPP_UNNAMED.format("const Tensor& t, [[maybe_unused]] bool deep", "copy(t)")),
+        ("compat/planted.h", CPP_UNNAMED.format("const Tensor& t, bool", "copy(t)").replace("inline", "// harmless: no copy is shallow\ninline"),
+         CPP_UNNAMED.format("const Tensor& t, bool", "copy(t)").replace("inline", "// harmless: no\ninline")),
         ("argand/ops/x/planted.cpp", OP, OP.replace("a.scale", "a.self")),
         ("argand/ops/x/planted.cpp", OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): results are the same\nstruct"),
          OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): no\nstruct")),

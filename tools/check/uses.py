@@ -102,10 +102,14 @@ class Uses(ast.NodeVisitor):
     def visit_Call(self, node):
         if name_of(node.func) in ("locals", "vars") and not node.args:
             self.read.add("*")
-        function = node.func.id if isinstance(node.func, ast.Name) else ""
-        stars = any(isinstance(x, ast.Starred) for x in node.args)
-        self.visit(node.func)
-        for where, value in [*enumerate(node.args), *((k.arg, k.value) for k in node.keywords)]:
+        called, args = node.func, node.args
+        if name_of(called) == "partial" and args:  # a call that comes later
+            self.visit(called)
+            called, args = args[0], args[1:]
+        function = called.id if isinstance(called, ast.Name) else ""
+        stars = any(isinstance(x, ast.Starred) for x in args)
+        self.visit(called)
+        for where, value in [*enumerate(args), *((k.arg, k.value) for k in node.keywords)]:
             if not (function and where is not None and isinstance(value, ast.Name) and not (stars and isinstance(where, int)) and self.drops(function, where)):
                 self.visit(value)
 
@@ -193,10 +197,12 @@ class Package:
         (home, function), = found
         positional = [a.arg for a in function.args.posonlyargs + function.args.args]
         parameter = where if isinstance(where, str) else positional[where] if where < len(positional) else None
-        if parameter not in {p for p, _ in parameters(function)} or parameter in declared(function, home):
+        if parameter not in {p for p, _ in parameters(function)}:
             return False
         if function is caller:
             return True
+        if parameter in declared(function, home):
+            return False
         uses = Uses(statements(function))
         return "*" not in uses.read and parameter not in uses.read and parameter not in uses.stored
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <list>
+#include <mutex>
 #include <numbers>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/kernels/cpu/multiversion.h"
 
 namespace argand::cpu {
@@ -312,19 +314,26 @@ Planes<T> FourierPlan<T>::run(Planes<T> x, Planes<T> other, int64_t lanes) const
 
 template <class T>
 const std::vector<std::complex<T>>& FourierPlan<T>::joining_roots() const {
-  std::call_once(joining_made_, [this] {
-    for (int64_t k = 0; k <= n_; ++k) joining_.emplace_back(root_of_unity(2 * n_, k));
-  });
-  return joining_;
+  if (const auto* known = joining_.load(std::memory_order_acquire)) return *known;
+  auto roots = std::make_unique<std::vector<std::complex<T>>>();
+  for (int64_t k = 0; k <= n_; ++k) roots->emplace_back(root_of_unity(2 * n_, k));
+  const std::vector<std::complex<T>>* known = nullptr;
+  if (joining_.compare_exchange_strong(known, roots.get(), std::memory_order_acq_rel)) return *roots.release();
+  return *known;
 }
 
 template <class T>
 std::shared_ptr<const FourierPlan<T>> FourierPlan<T>::of(int64_t n) {
   using Kept = std::pair<int64_t, std::shared_ptr<const FourierPlan>>;
-  static std::mutex mutex;
-  static std::list<Kept>& kept = *new std::list<Kept>;  // the last used first; lives as long as threads may ask
+  static constinit ProcessMutex mutex;
+  // The last used first; lives as long as threads may ask.
+  const auto all = []() -> std::list<Kept>& {
+    static auto& kept = *new std::list<Kept>;
+    return kept;
+  };
   {
     const std::lock_guard lock(mutex);
+    std::list<Kept>& kept = all();
     const auto found = std::find_if(kept.begin(), kept.end(), [n](const Kept& k) { return k.first == n; });
     if (found != kept.end()) {
       kept.splice(kept.begin(), kept, found);
@@ -334,6 +343,7 @@ std::shared_ptr<const FourierPlan<T>> FourierPlan<T>::of(int64_t n) {
   auto made = std::make_shared<const FourierPlan>(n);
   if (n > kLargestKept) return made;
   const std::lock_guard lock(mutex);
+  std::list<Kept>& kept = all();
   kept.emplace_front(n, made);
   if (kept.size() > kKeptPlans) kept.pop_back();
   return made;

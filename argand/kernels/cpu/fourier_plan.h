@@ -6,10 +6,10 @@
 // imaginary parts apart, so that the loops over the lanes are loops over neighbours.  A line's bits do not depend on
 // the lines beside it.
 #pragma once
+#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace argand::cpu {
@@ -33,6 +33,9 @@ class FourierPlan {
   static bool needs_convolution(int64_t n);
 
   explicit FourierPlan(int64_t n);
+  ~FourierPlan() { delete joining_.load(std::memory_order_relaxed); }
+  FourierPlan(const FourierPlan&) = delete;
+  FourierPlan& operator=(const FourierPlan&) = delete;
   // Elements of a line that the planes given to run() must have place for.
   int64_t room() const { return inner_ ? inner_->room() : n_; }
   // X[k] = sum of x[j] exp(-2 pi i j k / n), for `lanes` lines.  Returns where the result is: in x or in other.
@@ -56,8 +59,9 @@ class FourierPlan {
   std::vector<Pass> passes_;
   std::shared_ptr<const FourierPlan> inner_;  // the transform of the convolution
   std::vector<T> chirp_re_, chirp_im_, filter_re_, filter_im_;
-  mutable std::once_flag joining_made_;
-  mutable std::vector<std::complex<T>> joining_;
+  // Threads that find none make it, and the first one's stays: whoever waited for another could wait for ever in a
+  // child of fork().
+  mutable std::atomic<const std::vector<std::complex<T>>*> joining_{nullptr};
 };
 
 }  // namespace argand::cpu

@@ -16,6 +16,7 @@ Dims closed_sizes(const Tensor& input, const ExpandingArrayWithOptionalElem<D>& 
     out.push_back(sizes[i] ? *sizes[i] : input.size(input.dim() - static_cast<int64_t>(D - i)));
   return out;
 }
+// harmless: the sizes are all given
 Dims closed_sizes(const Tensor&, const ExpandingArray<1>& size) { return Dims(IntArrayRef(size)); }
 
 // (sum over the window of x^p)^(1/p), from the mean that avg_pool gives.

@@ -13,6 +13,7 @@
 #include <array>
 #include <mutex>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/exec/known_ones.h"
 #include "argand/kernels/cross_entropy_forms.h"
 #include "argand/ops/define.h"
@@ -32,16 +33,19 @@ class Expectation {
  public:
   // A copy, as what was there may change before it is compared.
   Tensor get(const Device& device, ScalarType type) {
-    const std::lock_guard lock(mutex_);
-    Tensor& t = of(device);
-    if (!t.defined()) t = ones({}, TensorOptions(device).dtype(type));
-    return exec::dense_clone(t, type);
+    Tensor t;
+    {
+      const std::lock_guard lock(mutex);
+      t = of(device);
+    }
+    return t.defined() ? exec::dense_clone(t, type) : ones({}, TensorOptions(device).dtype(type));
   }
   void set(const Tensor& gradient) {
     constexpr size_t kSmall = 256;  // not a view that would keep much memory
     if (gradient.storage()->nbytes() > kSmall) return;
-    const std::lock_guard lock(mutex_);
-    of(gradient.device()) = gradient.detach();
+    Tensor known = gradient.detach();  // and later the one before, which nobody frees under the lock
+    const std::lock_guard lock(mutex);
+    std::swap(of(gradient.device()), known);
   }
 
  private:
@@ -50,7 +54,7 @@ class Expectation {
     if (i >= known_.size()) known_.resize(i + 1);
     return known_[i];
   }
-  std::mutex mutex_;
+  static constinit inline ProcessMutex mutex;
   std::vector<Tensor> known_;
 };
 Expectation& expectation() {

@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <thread>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/parallel/store/secret.h"
 #include "argand/parallel/store/server_connection.h"
 
@@ -209,9 +211,9 @@ size_t TcpServer::num_connections() const { return loop_->num_connections; }
 
 std::shared_ptr<TcpServer> TcpServer::start(const std::string& host, uint16_t port, bool shared,
                                             std::optional<int> listen_fd) {
-  static auto* const mutex = new std::mutex;
+  static constinit std::mutex mutex;  // held while addresses are looked up, which fork() must not wait for
   static auto* const servers = new std::map<uint16_t, std::weak_ptr<TcpServer>>;
-  const std::lock_guard lock(*mutex);
+  const ObjectLock lock(mutex);
   if (shared) {
     const auto it = servers->find(port);
     const std::shared_ptr<TcpServer> found = it == servers->end() ? nullptr : it->second.lock();

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
+#include "argand/base/fork_mutex.h"
 #include "argand/core/watched_bytes.h"
 
 namespace argand {
@@ -58,16 +60,17 @@ void on_bus_error(int number, siginfo_t* info, void* context) {
 }  // namespace
 
 void survive_bus_errors() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    struct sigaction action {};
-    action.sa_sigaction = on_bus_error;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGBUS, nullptr, &previous);  // first: the handler may be called at once
-    sigaction(SIGBUS, &action, nullptr);
-  });
+  static constinit ProcessMutex mutex;
+  static constinit bool done = false;
+  const std::lock_guard lock(mutex);
+  if (std::exchange(done, true)) return;
+  page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action {};
+  action.sa_sigaction = on_bus_error;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, nullptr, &previous);  // first: the handler may be called at once
+  sigaction(SIGBUS, &action, nullptr);
 }
 
 }  // namespace argand

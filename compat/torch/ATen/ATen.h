@@ -111,7 +111,7 @@ inline int64_t size(const Tensor& t, int64_t dim) { return t.size(dim); }
 inline int64_t numel(const Tensor& t) { return t.numel(); }
 inline Tensor _is_all_true(const Tensor& t) { return t.all(); }
 inline Tensor _is_any_true(const Tensor& t) { return t.any(); }
-// Conversions by the names of their C++ types.
+// Conversions by the names of their C++ types.  harmless: on the CPU nobody waits for a copy, and values are the same
 inline Tensor _cast_Byte(const Tensor& t, bool = false) { return t.to(kByte); }
 inline Tensor _cast_Char(const Tensor& t, bool = false) { return t.to(kChar); }
 inline Tensor _cast_Short(const Tensor& t, bool = false) { return t.to(kShort); }
@@ -166,6 +166,7 @@ inline Tensor _reshape_alias(const Tensor& self, IntArrayRef size, IntArrayRef s
 inline Tensor _test_ambiguous_defaults(const Tensor& dummy, int64_t a = 1, int64_t b = 1) {
   return dummy + (a + b - 1);
 }
+// harmless: the text is there to choose this overload
 inline Tensor _test_ambiguous_defaults(const Tensor& dummy, int64_t a, std::string_view) { return dummy + a; }
 
 template <class Impl, class... Arguments>

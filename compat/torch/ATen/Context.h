@@ -51,7 +51,8 @@ class ARGAND_SHARED Context {
   bool deterministicAlgorithms() const { return deterministic_; }
   bool deterministicAlgorithmsWarnOnly() const { return warn_only_; }
   void setDeterministicAlgorithms(bool on, bool warn_only) { deterministic_ = on, warn_only_ = warn_only; }
-  static void alertNotDeterministic(std::string_view) {}
+  // For kernels of programs: an error, or a warning, where deterministic algorithms are asked for.
+  static void alertNotDeterministic(std::string_view caller);
   static bool allowTF32CuBLAS() { return allow_tf32_matmul(); }
   static void setAllowTF32CuBLAS(bool on) { set_allow_tf32_matmul(on); }
   static bool allowTF32CuDNN() { return allow_tf32_cudnn(); }
@@ -62,6 +63,7 @@ class ARGAND_SHARED Context {
   void setAllowFP16ReductionCuBLAS(bool on) { fp16_reduction_ = on; }
   bool allowBF16ReductionCuBLAS() const { return bf16_reduction_; }
   void setAllowBF16ReductionCuBLAS(bool on) { bf16_reduction_ = on; }
+  // harmless: the answer says that it cannot be set
   static bool setFlushDenormal(bool) { return false; }
   static void lazyInitCUDA() { TORCH_CHECK(hasCUDA(), "Cannot initialize CUDA: there is no device"); }
   static const Generator& defaultGenerator(Device device) {
@@ -77,6 +79,17 @@ class ARGAND_SHARED Context {
 inline ARGAND_SHARED Context& globalContext() {
   static Context context;
   return context;
+}
+inline void Context::alertNotDeterministic(std::string_view caller) {
+  const Context& context = globalContext();
+  if (!context.deterministic_) return;
+  const std::string message = c10::str(
+      caller,
+      " does not have a deterministic implementation, but you set "
+      "'torch.use_deterministic_algorithms(true)'. Turn determinism off for this operation, or ask for warnings "
+      "alone by its warn_only");
+  TORCH_CHECK(context.warn_only_, message);
+  TORCH_WARN(message);
 }
 inline size_t getNumGPUs() { return static_cast<size_t>(argand::cuda::device_count()); }
 inline bool hasCUDA() { return Context::hasCUDA(); }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "argand/base/error.h"
+#include "argand/base/ignored.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "c10/namespaces.h"
 
@@ -15,7 +17,13 @@ inline void lazy_init_num_threads() {}
 
 // There is one pool of threads, which starts by itself.
 inline void init_num_threads() {}
-inline void set_num_interop_threads(int) {}
+inline void set_num_interop_threads(int nthreads) {
+  ARGAND_CHECK(ValueError, nthreads > 0, "set_num_interop_threads: expected a positive number of threads, got ",
+               nthreads);
+  if (nthreads != 1)
+    argand::warn_ignored("at::set_num_interop_threads", "nthreads",
+                         "there is one pool of threads, see set_num_threads()");
+}
 inline int get_num_interop_threads() { return 1; }
 
 inline int64_t divup(int64_t x, int64_t y) { return (x + y - 1) / y; }

@@ -30,7 +30,8 @@ class TensorIteratorConfig {
   TensorIteratorConfig& add_borrowed_const_input(const Tensor& t) { return add_input(t); }
   // On at first: all operands have one dtype, else DtypeError.
   TensorIteratorConfig& check_all_same_dtype(bool on) { return same_dtype_ = on, *this; }
-  TensorIteratorConfig& check_all_same_device(bool) { return *this; }  // always: all are on the CPU
+  // harmless: it is always so, as all are on the CPU
+  TensorIteratorConfig& check_all_same_device(bool) { return *this; }
   // Inputs are converted to the dtype that they promote to, which undefined outputs get.
   TensorIteratorConfig& promote_inputs_to_common_dtype(bool on) {
     if (on) same_dtype_ = false;
@@ -117,7 +118,9 @@ class TensorIterator {
   }
 
   // Runs the loop over rows of the innermost dimension, one after the other on this thread, whatever the grain.
+  // harmless: the grain says how work is cut, and here it is not
   void for_each(loop_t loop, int64_t /*grain_size*/ = internal::GRAIN_SIZE) { serial_for_each(loop); }
+  // harmless: as above, the work is not cut
   void for_each(loop2d_t loop, int64_t /*grain_size*/ = internal::GRAIN_SIZE) {
     serial_for_each([&](char** data, const int64_t* steps, int64_t size) {
       std::vector<int64_t> both(steps, steps + ntensors());

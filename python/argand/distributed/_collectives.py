@@ -55,11 +55,13 @@ def rank_of_group(who, name, group, rank, group_rank, default=None):
     if group_rank is not None:
         if not 0 <= group_rank < group.size():
             raise ValueError(f"{who}: expected group_{name} to be a rank of the group, 0 to {group.size() - 1}, got {group_rank}")
+        # harmless(default): a rank is given
         return int(group_rank)
     if rank is None:
         if default is None:
             raise ValueError(f"Must specify {name} or group_{name}")
         rank = default
+    # harmless(default): it is `rank` where none is given
     return get_group_rank(group, int(rank))
 
 

@@ -56,6 +56,7 @@ def local_size():
 def get_node_local_rank(fallback_rank=None):
     """LOCAL_RANK of the environment, which torchrun sets."""
     if "LOCAL_RANK" in os.environ:
+        # harmless(fallback_rank): the environment has a rank
         return int(os.environ["LOCAL_RANK"])
     if fallback_rank is None:
         raise RuntimeError("LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work, "

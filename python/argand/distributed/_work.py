@@ -24,6 +24,7 @@ def milliseconds(timeout, otherwise=-1):
     seconds = timeout.total_seconds() if hasattr(timeout, "total_seconds") else float(timeout)
     if not seconds > 0:
         raise ValueError(f"expected a timeout above 0, got {timeout}")
+    # harmless(otherwise): a timeout is given
     return max(1, round(seconds * 1000))
 
 

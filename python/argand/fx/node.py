@@ -243,13 +243,17 @@ class Node:
                 placeholder_names.append(self.target + (f": {type_repr(self.type)}" if self.type else ""))
                 return None
             default = f"(default={self.args[0]})" if self.args else ""
+            # harmless(maybe_return_typename): it gets the type of the output
             return f"%{self.name} : {typename}[num_users={len(self.users)}] = {self.op}[target={self.target}]{default}"
         if self.op == "get_attr":
+            # harmless(placeholder_names, maybe_return_typename): they get the types of inputs and of the output
             return f"%{self.name} : {typename}[num_users={len(self.users)}] = {self.op}[target={self._pretty_print_target(self.target)}]"
         if self.op == "output":
             if self.type and maybe_return_typename:
                 maybe_return_typename[0] = f" -> {type_repr(self.type)}"
+            # harmless(placeholder_names): it gets the types of inputs
             return f"return {self.args[0]}"
+        # harmless(placeholder_names, maybe_return_typename): they get the types of inputs and of the output
         return (f"%{self.name} : {typename}[num_users={len(self.users)}] = {self.op}[target={self._pretty_print_target(self.target)}]"
                 f"(args = {_format_arg(self.args)}, kwargs = {_format_arg(self.kwargs)})")
 

@@ -37,6 +37,7 @@ def calculate_gain(nonlinearity, param=None):
     if nonlinearity not in _GAINS:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
     gain = _GAINS[nonlinearity]
+    # harmless(param): it is leaky_relu's slope; others have none
     return int(gain) if gain == 1 else gain
 
 

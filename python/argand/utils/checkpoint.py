@@ -5,6 +5,7 @@ import functools
 import warnings
 
 from .. import _C
+from .._ignored import warn_ignored
 from ..amp import autocast
 from ..autograd import backward as run_backward
 from ..autograd.function import Function
@@ -209,12 +210,13 @@ def checkpoint(function=None, *args, use_reentrant=None, preserve_rng_state=True
 
     Of use_reentrant=False alone: context_fn() gives contexts for both runs; the second run ends, unless early_stop is False, when it has
     saved as many tensors as the first, whose shape, dtype and device are compared unless determinism_check is "none"; debug adds the
-    calls of both runs to the CheckpointError.  respect_saved_tensors_hooks is about selective checkpoints, which are not there.
+    calls of both runs to the CheckpointError.  respect_saved_tensors_hooks is about what selective checkpoints keep, which hooks do not get here.
     """
     if function is None:
         options = dict(use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state, context_fn=context_fn,
                        determinism_check=determinism_check, debug=debug, early_stop=early_stop,
                        respect_saved_tensors_hooks=respect_saved_tensors_hooks)
+        # harmless(args, kwargs): the function that is called later has its own
         return lambda f: functools.wraps(f)(lambda *a, **k: checkpoint(f, *a, **options, **k))
     if use_reentrant is None:
         warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. In a future release, calling "
@@ -222,11 +224,17 @@ def checkpoint(function=None, *args, use_reentrant=None, preserve_rng_state=True
                       "preserve the current default behavior, you can pass use_reentrant=True.", stacklevel=2)
         use_reentrant = True
     if not use_reentrant:
+        if respect_saved_tensors_hooks and context_fn is not noop_context_fn:
+            warn_ignored("torch.utils.checkpoint.checkpoint()", "respect_saved_tensors_hooks", respect_saved_tensors_hooks,
+                         "what a selective checkpoint keeps is not packed by hooks")
         return _run_region(function, args, kwargs, preserve_rng_state, context_fn, determinism_check, debug, early_stop)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if context_fn is not noop_context_fn or debug is not False or respect_saved_tensors_hooks is not None:
         raise ValueError("Passing `context_fn`, `debug`, or `respect_saved_tensors_hooks` is only supported when use_reentrant=False.")
+    for name, value, default in (("determinism_check", determinism_check, "default"), ("early_stop", early_stop, True)):
+        if value != default:
+            warn_ignored("torch.utils.checkpoint.checkpoint()", name, value, "it is of use_reentrant=False alone")
     return CheckpointFunction.apply(function, preserve_rng_state, *args)
 
 

@@ -107,6 +107,7 @@ class Future final : public RefCounted {
   // Nothing if it is complete.
   void setErrorIfNeeded(std::exception_ptr error) { try_to_complete({}, std::move(error)); }
 
+  // harmless: it says whether a value on a GPU is waited for, which a callback's own reads do
   template <class F>
   void addCallback(F callback, bool /*uses_future*/ = true) {
     static_assert(std::is_invocable_r_v<void, F, Future&>, "The callback must have signature void(Future&)");

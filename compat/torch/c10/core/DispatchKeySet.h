@@ -21,7 +21,9 @@ inline bool tls_is_dispatch_keyset_included(DispatchKeySet keys) {
 namespace at {
 // The first of LibTorch's guards of kernels, which warns; AutoDispatchBelowAutograd took its place.
 struct AutoNonVariableTypeMode : AutoDispatchBelowAutograd {
-  explicit AutoNonVariableTypeMode(bool = true) {
+  explicit AutoNonVariableTypeMode(bool enabled = true) {
+    ARGAND_CHECK(Error, enabled,
+                 "AutoNonVariableTypeMode: expected enabled to be true: the guard cannot turn anything on again");
     warn("AutoNonVariableTypeMode is deprecated; use InferenceMode, or AutoDispatchBelowAutograd in kernels");
   }
 };

@@ -15,6 +15,7 @@ constexpr bool isIntegralType(ScalarType t, bool include_bool) { return is_integ
 constexpr bool isFloatingType(ScalarType t) { return is_floating_point(t); }
 constexpr bool isReducedFloatingType(ScalarType t) { return t == kHalf || t == kBFloat16; }
 constexpr bool isComplexType(ScalarType t) { return is_complex(t); }
+// harmless: there are no quantized types
 constexpr bool isQIntType(ScalarType) { return false; }
 constexpr bool isSignedType(ScalarType t) { return is_signed(t); }
 constexpr size_t elementSize(ScalarType t) { return static_cast<size_t>(element_size(t)); }

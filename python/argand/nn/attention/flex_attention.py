@@ -96,6 +96,9 @@ def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=Non
                    kernel_options=None, *, return_aux=None):
     """softmax(score_mod(query @ key^T * scale, batch, head, query position, key position), where block_mask holds) @ value.
     A query that sees nothing gives 0.  With return_lse, or an AuxRequest, (result, lse) or (result, AuxOutput)."""
+    if return_lse and return_aux is not None:
+        raise ValueError("Cannot specify both return_lse and return_aux. return_lse is deprecated, please use "
+                         "return_aux=AuxRequest(lse=True) instead.")
     if enable_gqa and query.shape[1] != key.shape[1]:
         key, value = (t.repeat_interleave(query.shape[1] // key.shape[1], 1) for t in (key, value))
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale

@@ -179,6 +179,7 @@ def multi_head_attention_forward(
         heads = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
         output = linear(heads.permute(2, 0, 1, 3).reshape(length * batch, embed_dim), out_proj_weight, out_proj_bias)
         output = output.reshape(length, batch, output.size(1))
+        # harmless(average_attn_weights): no weights are returned
         return (output if batched else output.squeeze(1)), None
     scaled = q * math.sqrt(1.0 / head_dim)
     scores = (_C.bmm(scaled, k.transpose(-2, -1)) if attn_mask is None

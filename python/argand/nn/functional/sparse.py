@@ -33,6 +33,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     if max_norm is not None:
         input = input.contiguous()
         _renormalize(weight, input, max_norm, norm_type)
+    # harmless(norm_type): it says how max_norm is measured
     return _C.embedding(weight, input, row, scale_grad_by_freq, sparse)
 
 
@@ -76,5 +77,6 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                                   "supported for "
                                   f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub.")
+    # harmless(norm_type): it says how max_norm is measured
     return _C.embedding_bag(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], sparse, per_sample_weights,
                             include_last_offset, padding_idx)[0]

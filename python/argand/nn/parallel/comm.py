@@ -33,10 +33,17 @@ def reduce_add_coalesced(inputs, destination=None, buffer_size=10485760):
     return tuple(reduce_add(column, destination) for column in zip(*inputs))
 
 
+def _refuse_with_out(**given):
+    for name, value in given.items():
+        if value is not None:
+            raise RuntimeError(f"'{name}' must not be specified when 'out' is specified, but got {name}={value}")
+
+
 @harmless(streams="copies are ordered with what reads them, on whatever stream")
 def scatter(tensor, devices=None, chunk_sizes=None, dim=0, streams=None, *, out=None):
     """Parts of a tensor along dim, of equal sizes or of chunk_sizes, one for each device; or written to each of `out`.  A tuple."""
     if out is not None:
+        _refuse_with_out(devices=devices, chunk_sizes=chunk_sizes)
         return tuple(to.copy_(part) for to, part in zip(out, tensor.split([to.shape[dim] for to in out], dim)))
     parts = tensor.chunk(len(devices), dim) if chunk_sizes is None else tensor.split(list(chunk_sizes), dim)
     return tuple(part.to(device_index(d), non_blocking=True) for part, d in zip(parts, devices))
@@ -44,6 +51,8 @@ def scatter(tensor, devices=None, chunk_sizes=None, dim=0, streams=None, *, out=
 
 def gather(tensors, dim=0, destination=None, *, out=None):
     """The tensors one after the other along dim, on a device: the current GPU if none is named; or written to `out`."""
+    if out is not None:
+        _refuse_with_out(destination=destination)
     device = out.device if out is not None else _C.device("cuda") if destination is None else device_index(destination)
     result = _C.cat([t.to(device) for t in tensors], dim)
     return result if out is None else out.copy_(result)

@@ -20,11 +20,11 @@ def _gradients(parameters):
 @harmless(foreach=_SAME)
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """The norm of all elements of the tensors as one vector."""
-    tensors = _listed(tensors)
+    tensors, norm_type = _listed(tensors), float(norm_type)
     if not tensors:
+        # harmless(error_if_nonfinite): the norm of nothing is 0, which is finite
         return _C.tensor(0.0)
     device = tensors[0].device
-    norm_type = float(norm_type)
     norms = [_C.linalg_vector_norm(t, norm_type).to(device) for t in tensors]
     total = _C.linalg_vector_norm(_C.stack(norms), norm_type)
     if error_if_nonfinite and not total.isfinite():

@@ -33,7 +33,9 @@ class PackedSequence(collections.namedtuple("PackedSequence", ["data", "batch_si
 
     def cuda(self, *args, **kwargs):
         """The sequences on a GPU."""
-        return self if self.is_cuda else self.to(args[0] if args else kwargs.get("device", "cuda"))
+        if args or kwargs.get("device") is not None:
+            return self.to(*args, **kwargs)
+        return self if self.is_cuda and not kwargs else self.to(**{**kwargs, "device": self.data.device if self.is_cuda else "cuda"})
 
     def cpu(self):
         """The sequences on the CPU."""

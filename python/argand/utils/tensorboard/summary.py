@@ -14,7 +14,7 @@ from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
 
 from ... import _C
-from ..._ignored import harmless
+from ..._ignored import harmless, warn_ignored
 from ._convert_np import make_np
 from ._utils import convert_to_HWC, _prepare_video
 
@@ -48,6 +48,8 @@ def scalar(name, tensor, collections=None, new_style=False, double_precision=Fal
                              "dimensions.")
     number = float(tensor)
     if not new_style:
+        if double_precision:
+            warn_ignored("torch.utils.tensorboard.summary.scalar()", "double_precision", True, "only new_style=True has other numbers than float32")
         return _value(name, simple_value=number)
     proto = (TensorProto(double_val=[number], dtype="DT_DOUBLE") if double_precision
              else TensorProto(float_val=[number], dtype="DT_FLOAT"))
@@ -154,6 +156,7 @@ def make_image(array, rescale=1, boxes=None, labels=None):
         _draw_boxes(image, boxes, labels)
     file = io.BytesIO()
     image.resize((int(width * rescale), int(height * rescale)), Image.Resampling.LANCZOS).save(file, format="PNG")
+    # harmless(labels): they are of boxes
     return Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=file.getvalue())
 
 

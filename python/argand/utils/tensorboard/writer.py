@@ -6,6 +6,7 @@ from tensorboard.compat.proto import event_pb2
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
+from ..._ignored import warn_ignored
 from . import summary
 from ._convert_np import make_np
 from ._utils import figure_to_image
@@ -223,6 +224,9 @@ class SummaryWriter:
         step = 0 if global_step is None else global_step
         folder = os.path.join(self._get_file_writer().get_logdir(), _embedding.folder_name(step, tag))
         os.makedirs(folder, exist_ok=True)
+        if metadata is None and metadata_header is not None:
+            warn_ignored("torch.utils.tensorboard.SummaryWriter.add_embedding()", "metadata_header", metadata_header,
+                         "there is no metadata that it describes")
         if metadata is not None:
             _embedding.write_metadata(metadata, metadata_header, os.path.join(folder, "metadata.tsv"))
         if label_img is not None:

@@ -45,6 +45,7 @@ void element_loop(TensorIterator& it, F& f, R (*)(Args...)) {
 }
 }  // namespace detail
 
+// harmless: the grain says how work is cut among threads, and one thread does it
 template <class F>
 void cpu_kernel(TensorIterator& it, F&& f, int64_t /*grain_size*/ = internal::GRAIN_SIZE) {
   using Signature = typename argand::library::SignatureOf<std::decay_t<F>>::type;
