@@ -165,8 +165,8 @@ def __array__(self, dtype=None, copy=None):
 
 @method
 def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None, read_only=False):
-    """A DLPack capsule over the same memory, or over a copy on the device dl_device, (type, index).  Work on the current stream is
-    done, so `stream` may be any.  max_version: from (1, 0) on the capsule tells whether it is a copy, and may be read_only."""
+    """A DLPack capsule over the same memory, or over a copy on the device dl_device, (type, index).  `stream`, of a tensor on a GPU,
+    is the consumer's; on the CPU there is none to give.  max_version: from (1, 0) on the capsule tells whether it is a copy, and may be read_only."""
     from .utils import dlpack
     return dlpack.export(self, stream, max_version, dl_device, copy, read_only)
 

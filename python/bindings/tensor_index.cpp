@@ -1,6 +1,7 @@
 // x[...] and x[...] = value.
 #include "argand/ops/index/tensor_index.h"
 
+#include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 #include "bindings/literal.h"
 #include "bindings/numbers.h"
@@ -108,6 +109,12 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     }
     const Tensor& t = as_tensor(self);
     const std::vector<TensorIndex> indices = read_key(t, key);
+    if (!is_tensor(value) && is_number(value, true)) {
+      const Tensor number = exec::wrapped_number(to_scalar(value));
+      const NoGil no_gil;
+      indexing::set_item(t, indices, number);
+      return;
+    }
     const Tensor source = is_tensor(value) ? as_tensor(value) : tensor_from(value, t.options());
     const NoGil no_gil;
     indexing::set_item(t, indices, source);

@@ -235,3 +235,11 @@ def test_interpreters_end_with_capsules_alive():
     program = "import argand as t, numpy as np\nx = t.ones(9)\na, c, y = np.from_dlpack(x), x.__dlpack__(), t.from_dlpack(np.ones(9))\n"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_streams_and_copies_that_a_capsule_of_the_cpu_does_not_have():
+    for stream in (0, 1, 2, 12345):
+        with pytest.raises(AssertionError, match="stream should be None on cpu"):
+            torch.ones(2).__dlpack__(stream=stream)
+    with pytest.raises(TypeError, match="must be bool"):
+        torch.ones(2).__dlpack__(copy=1)

@@ -45,8 +45,6 @@ def test_what_does_not_fit_is_refused(name):
                 write(dtype, value)
     for dtype, value in ((torch.int8, 300), (torch.int8, 128), (torch.int8, -129), (torch.uint8, 256), (torch.uint8, -300), (torch.uint8, -0.5),
                          (torch.int16, 70000), (torch.int32, 2**31), (torch.int8, 255.9), (torch.int64, 2.0**63), (torch.float32, 1e40)):
-        if name == "setitem" and dtype is torch.float32:
-            continue  # an element becomes infinite
         with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
             write(dtype, value)
     for dtype in FLOATS + INTEGERS:
@@ -89,3 +87,37 @@ def test_factors():
         torch.add(x, x, alpha=300)
     with pytest.raises(RuntimeError, match="threshold"):
         torch.threshold(torch.ones(2, dtype=torch.float16), 0, 70000)
+
+
+@pytest.mark.parametrize("dtype,value", [(torch.float32, 1e40), (torch.float16, 1e6), (torch.bfloat16, 1e39), (torch.complex64, 1e40j),
+                                         (torch.float32, 1 + 2j), (torch.int32, 1 + 2j), (torch.int8, 300)])
+def test_every_form_of_index_refuses_what_does_not_fit(dtype, value):
+    mask, index = torch.tensor([True, False]), torch.tensor([0, 1])
+    for key in (0, slice(None), Ellipsis, None, True, mask, index, [0, 1], (0, index), (mask,), torch.tensor(1)):
+        t = torch.zeros(2, 2, dtype=dtype)
+        with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
+            t[key] = value
+        assert (t == 0).all()
+
+
+def test_a_complex_number_without_imaginary_part_is_written():
+    t = torch.zeros(2, 2)
+    t[0], t[1, 1] = 3 + 0j, 4 + 0j
+    assert t.tolist() == [[3, 3], [0, 4]]
+
+
+@pytest.mark.parametrize("dtype,value", [(torch.float32, 1e40), (torch.float16, 1e6), (torch.int8, 300), (torch.int64, 1e40)])
+def test_limits_that_do_not_fit_are_refused(dtype, value):
+    t = torch.zeros(2, dtype=dtype)
+    for call in (lambda: t.clamp(min=value), lambda: t.clip(value, value), lambda: t.clamp_min(value)):
+        with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
+            call()
+
+
+def test_limits_outside_of_an_integer_dtype_that_no_element_reaches():
+    t = torch.tensor([1, 100], dtype=torch.int8)
+    assert t.clamp(max=300).tolist() == t.clamp_max(300).tolist() == t.clamp(-300, 300).tolist() == [1, 100]
+    assert t.to(torch.uint8).clamp(min=-1).tolist() == t.to(torch.uint8).clamp_min(-1).tolist() == [1, 100]
+    for call in (lambda: t.to(torch.uint8).clamp(max=-1), lambda: t.clamp_max(-300)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            call()

@@ -135,10 +135,16 @@ Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
   return s.view.is_same(self) ? alias(self) : s.view;
 }
 
-void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
+void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& given) {
   const Sliced s = apply_views(self, indices);
-  const bool rounds = self.dtype() == kHalf || self.dtype() == kBFloat16;  // to infinity, as PyTorch's
-  if (!rounds) ops::check_fits("index_put_", value, self.dtype());
+  const bool rounds = (self.dtype() == kHalf || self.dtype() == kBFloat16) && s.indices.empty() && s.view.dim() == 0 &&
+                      !is_complex(given.dtype());  // a single element becomes infinite, as PyTorch's
+  if (!rounds) ops::check_fits("index_put_", given, self.dtype());
+  Tensor value = given;
+  if (given.impl().wrapped_number) {  // it fits, so that what an imaginary part of 0 drops is no loss
+    const bool drops = is_complex(given.dtype()) && !is_complex(self.dtype()) && self.dtype() != kBool;
+    value = (drops ? argand::real(given) : given).to(self.options());
+  }
   if (s.indices.empty()) {
     if (value.dim() == 0 && value.storage().get() == self.storage().get())
       s.view.fill_(value);  // one of its own elements, which copy_() refuses

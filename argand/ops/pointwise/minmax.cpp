@@ -1,6 +1,8 @@
 // The larger and the smaller of two operands, and limits.
+#include "argand/exec/pointwise.h"
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -87,6 +89,25 @@ ARGAND_OP(Fmin)
 // As in PyTorch 2.15 (earlier versions gave all of it to an element at a limit): elements at a limit that is a number
 // have no gradient; a limit that is a tensor takes half of it, as in maximum.
 
+// Limits are compared as they are, but the results would wrap around where min lies above all numbers of an integer
+// dtype, or max below them.  A floating-point dtype must hold both.
+void check_limits(const char* op, const Tensor& self, const Tensor& min, const Tensor& max) {
+  std::vector<const Tensor*> operands{&self};
+  for (const Tensor* limit : {&min, &max})
+    if (limit->defined()) operands.push_back(limit);
+  const ScalarType dtype = exec::result_type(operands);
+  const auto becomes_result = [&](const Tensor& limit, bool is_min) {
+    if (!limit.defined() || !is_number(limit)) return false;
+    return !is_integral(dtype) || (limit.item().toDouble() > 0) == is_min;
+  };
+  if (becomes_result(min, true)) check_fits(op, min, dtype);
+  if (!becomes_result(max, false)) return;
+  check_fits(op, max, dtype);
+  ARGAND_CHECK(ValueError, dtype != kByte || max.item().toDouble() >= 0, op,
+               ": value cannot be converted to type uint8_t without overflow: expected a number of dtype uint8, got ",
+               max.item());
+}
+
 struct Clamp : Pointwise<ClampArgs> {
   static constexpr auto schema = "clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor";
   static constexpr bool out_is_exact = true;
@@ -116,6 +137,7 @@ struct Clamp : Pointwise<ClampArgs> {
   static void check(const Args& a) {
     ARGAND_CHECK(ValueError, a.min.defined() || a.max.defined(),
                  "clamp: At least one of 'min' or 'max' must not be None");
+    check_limits("clamp", a.self, a.min, a.max);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     if (is_number(c.min) || is_number(c.max)) return _clamp_backward(g, c.self, c.min, c.max);
@@ -189,6 +211,7 @@ struct ClampMin : Pointwise<ClampMinArgs> {
   static constexpr auto doc = "self, or min where that is larger; NaN if either is. Gradients as in clamp.";
   static constexpr auto compute = kRealBoolBody;
   ARGAND_BODY((x, low), max(x, low))
+  static void check(const Args& a) { check_limits("clamp_min", a.self, a.min, {}); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return is_number(c.min) ? _clamp_backward(g, c.self, c.min, {}) : _maximum_backward(g, c.self, c.min);
   }
@@ -206,6 +229,7 @@ struct ClampMax : Pointwise<ClampMaxArgs> {
   static constexpr auto doc = "self, or max where that is smaller; NaN if either is. Gradients as in clamp.";
   static constexpr auto compute = kRealBoolBody;
   ARGAND_BODY((x, high), min(x, high))
+  static void check(const Args& a) { check_limits("clamp_max", a.self, {}, a.max); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return is_number(c.max) ? _clamp_backward(g, c.self, {}, c.max) : _maximum_backward(g, c.max, c.self);
   }

@@ -64,6 +64,8 @@ def export(tensor, stream, max_version, dl_device, copy, read_only):
     """Tensor.__dlpack__."""
     if tensor.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(f"__dlpack__(): argument 'copy' must be bool, not {type(copy).__name__}")
     _check_stream(tensor, stream)
     if read_only and not _is_new(max_version):
         raise BufferError("read_only export requires the versioned DLPack protocol; pass max_version=(1, 0) or higher")
