@@ -144,7 +144,7 @@ using Check = void (*)(const OpCase&);
 
 // How often `check` fails on this op.
 int failures(Check check, const OpInfo& info) {
-  const OpCase c{&info, "planted", {"Tensor"}};
+  const OpCase c{&info, "planted"};
   testing::TestPartResultArray results;
   {
     const testing::ScopedFakeTestPartResultReporter reporter(

@@ -14,6 +14,7 @@ import headers
 import kernels
 import layers
 import options
+import pages
 import scripts
 import self_test
 import size
@@ -22,7 +23,7 @@ import tidy
 from tree import ROOT, Tree
 
 # Quick ones first.
-CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "stale": stale, "options": options,
+CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "pages": pages, "stale": stale, "options": options,
           "format": format, "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
 
 

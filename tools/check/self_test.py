@@ -65,6 +65,7 @@ PLANTS = {
         ("docs/planted.md", None, "build/release/bin/argand planted\n"),
         ("docs/planted.md", "`tests/parity/op_db.py --device cuda`\n", "`tests/parity/op_db.py --planted`\n"),
     ],
+    "pages": [("docs/planted.md", None, "# Planted\n")],
     "stale": [
         ("argand/base/planted.h", "// See base/str.h.\n", "// See base/absent.h.\n"),
         ("python/argand/planted.py", "# See str.h.\n", '"""See tools/absent.py."""\n'),
