@@ -35,7 +35,7 @@ def get_default_device():
 
 def set_default_tensor_type(t):
     """The dtype, and device, of a tensor type by name or class ("torch.cuda.FloatTensor") as defaults."""
-    if isinstance(t, _C.dtype):
+    if isinstance(t, _C.dtype) or not isinstance(t, (str, type)):
         raise TypeError(f"set_default_tensor_type(): expected a tensor type, got {t}; set_default_dtype() takes a dtype")
     from ._functions import _warn_once
     _warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
