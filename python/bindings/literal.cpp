@@ -12,6 +12,7 @@
 #include "bindings/call.h"
 #include "bindings/constants.h"
 #include "bindings/dispatch.h"
+#include "bindings/items.h"
 
 namespace argand::python {
 namespace {
@@ -93,23 +94,17 @@ class Reader {
   void read(PyObject* value, size_t dim = 0) {
     if (is_tensor(value)) return read_tensor(as_tensor(value), dim);
     if (dim < sizes_.size()) {
-      const nb::object items =
-          is_nested(value) ? nb::steal(PySequence_Fast(value, "tensor: expected a sequence")) : nb::object();
-      if (!items.is_valid()) {
-        if (PyErr_Occurred()) throw nb::python_error();
-        ragged(dim, value);
-      }
-      const Py_ssize_t n = PySequence_Size(items.ptr());
+      if (!is_nested(value)) ragged(dim, value);
+      const Items items = Items::of_iterable(value);
+      const Py_ssize_t n = items.size();
       if (n != sizes_[dim])
         throw ValueError(str("expected sequence of length ", sizes_[dim], " at dim ", dim, " (got ", n, ")"));
-      const bool list = PyList_Check(items.ptr());
       for (Py_ssize_t i = 0; i < n; ++i) {
-        PyObject* const item = list ? PyList_GetItem(items.ptr(), i) : PyTuple_GetItem(items.ptr(), i);
-        if (item == value) {
+        if (items[i] == value) {
           PyErr_SetString(PyExc_TypeError, "tensor: self-referential lists are incompatible");
           throw nb::python_error();
         }
-        read(item, dim + 1);
+        read(items[i], dim + 1);
       }
       return;
     }

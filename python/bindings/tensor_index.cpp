@@ -3,6 +3,7 @@
 
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
+#include "bindings/items.h"
 #include "bindings/literal.h"
 #include "bindings/numbers.h"
 #include "bindings/overrides.h"
@@ -51,8 +52,9 @@ TensorIndex one_index(PyObject* key, const Device& device) {
 bool is_index_list(PyObject* key) {
   if (PyTuple_Check(key)) return true;
   if (!PyList_Check(key) || PyList_Size(key) >= 32) return false;
-  for (Py_ssize_t i = 0; i < PyList_Size(key); ++i) {
-    PyObject* const item = PyList_GetItem(key, i);
+  const Items items(key);
+  for (Py_ssize_t i = 0; i < items.size(); ++i) {
+    PyObject* const item = items[i];
     if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor(item)) return true;
     if (PySequence_Check(item) && !PyUnicode_Check(item) && !is_integer(item, false)) return true;
   }
@@ -65,9 +67,8 @@ std::vector<TensorIndex> read_key(const Tensor& self, PyObject* key) {
     indices.push_back(one_index(key, self.device()));
     return indices;
   }
-  const nb::object items = nb::steal(PySequence_Tuple(key));
-  for (Py_ssize_t i = 0; i < PyTuple_Size(items.ptr()); ++i)
-    indices.push_back(one_index(PyTuple_GetItem(items.ptr(), i), self.device()));
+  const Items items(key);
+  for (Py_ssize_t i = 0; i < items.size(); ++i) indices.push_back(one_index(items[i], self.device()));
   return indices;
 }
 
