@@ -121,3 +121,22 @@ def test_limits_outside_of_an_integer_dtype_that_no_element_reaches():
     for call in (lambda: t.to(torch.uint8).clamp(max=-1), lambda: t.clamp_max(-300)):
         with pytest.raises(RuntimeError, match="without overflow"):
             call()
+
+
+def test_isclose_compares_integers_without_tolerance_as_they_are():
+    a, b = torch.tensor([2**53, 2**63 - 1, 5]), torch.tensor([2**53 + 1, 2**63 - 2, 5])
+    assert torch.isclose(a, b, rtol=0, atol=0).tolist() == [False, False, True]
+    assert not torch.allclose(a, b, rtol=0, atol=0)
+    assert torch.isclose(a, b, rtol=0, atol=1).all()  # in float64, as PyTorch
+    assert torch.isclose(torch.tensor([True, False]), torch.tensor([True, True]), rtol=0, atol=0).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64, torch.complex64, torch.complex128])
+@pytest.mark.parametrize("tolerance", [{"rtol": float("inf")}, {"atol": float("inf")}, {"rtol": float("inf"), "atol": float("inf")}])
+def test_isclose_with_an_infinite_tolerance_wants_finite_differences(dtype, tolerance):
+    inf, nan = float("inf"), float("nan")
+    a = torch.tensor([inf, -inf, 1, inf, -inf, nan, 1, 2], dtype=dtype)
+    b = torch.tensor([1, -1, inf, -inf, -inf, 1, nan, 3], dtype=dtype)
+    assert torch.isclose(a, b, **tolerance).tolist() == [False, False, False, False, True, False, False, True]
+    if dtype == torch.float32:
+        assert not torch.isclose(torch.tensor(3e38), torch.tensor(-3e38), **tolerance)
