@@ -412,7 +412,9 @@ Dims Call::read_integers(size_t i) const {
   const Items items(list);
   for (Py_ssize_t k = 0; k < items.size(); ++k) {
     PyObject* const object = items[k];
-    if (!is_integer(object, false)) refuse_element(i, static_cast<size_t>(k), "int", object);
+    // As in PyTorch, a bool counts as a size, but not as the first, which tells the overloads apart.
+    const bool taken = is_integer(object, false) || (k > 0 && PyBool_Check(object));
+    if (!taken) refuse_element(i, static_cast<size_t>(k), "int", object);
     out.push_back(to_integer(object));
   }
   return out;

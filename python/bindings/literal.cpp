@@ -297,6 +297,23 @@ static void check_legacy_device(PyObject* arguments, PyObject* keywords) {
                " was passed");
 }
 
+// Whether the arguments of a legacy constructor are one sequence of elements; else they are sizes, integers of any kind.
+// TypeError if they are neither.
+static bool is_legacy_data(PyObject* arguments) {
+  const Py_ssize_t n = PyTuple_Size(arguments);
+  PyObject* const first = PyTuple_GetItem(arguments, 0);
+  if (is_integer(first, false)) return false;
+  if (n == 1 && PySequence_Check(first)) return true;
+  if (n == 1)
+    PyErr_Format(PyExc_TypeError, "new(): data must be a sequence (got %s)", type_name(first).c_str());
+  else
+    PyErr_Format(PyExc_TypeError,
+                 "new() received an invalid combination of arguments: the first of %zd is a %s, but expected sizes, or "
+                 "one tensor, storage or sequence",
+                 n, type_name(first).c_str());
+  throw nb::python_error();
+}
+
 Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
   const Py_ssize_t n = PyTuple_Size(arguments);
   if (keywords && PyDict_Size(keywords) > 0) check_legacy_device(arguments, keywords);
@@ -307,7 +324,7 @@ Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
     if (const nb::object elements = elements_of_storage(first, TensorOptions(get_default_dtype())); elements.is_valid())
       return as_tensor(elements.ptr());
   if (n == 1 && PyObject_TypeCheck(first, size_type)) return argand::empty(read_dims(first));
-  if (n == 1 && !is_integer(first, true)) return tensor_from(first, TensorOptions(get_default_dtype()));
+  if (is_legacy_data(arguments)) return tensor_from(first, TensorOptions(get_default_dtype()));
   return argand::empty(read_dims(arguments));
 }
 
@@ -399,6 +416,7 @@ void add_literals(nb::module_& module) {
   for (const FunctionTable* table : {&kTensorTable, &kAsTensorTable, &kFromNumpyTable})
     add_function(module.ptr(), *table);
   add_method(tensor_type, kNewTensorTable);
+  module.def("_is_legacy_data", [](nb::tuple arguments) { return is_legacy_data(arguments.ptr()); });
 }
 
 }  // namespace argand::python

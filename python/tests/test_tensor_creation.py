@@ -125,3 +125,37 @@ def test_ends_of_a_line_may_be_tensors_that_require_grad():
     for call in (lambda: torch.arange(a), lambda: torch.full((2,), a), lambda: torch.logspace(a, b, 3, base=a)):
         with pytest.raises(TypeError):
             call()
+
+
+class Three:
+    def __index__(self):
+        return 3
+
+
+LEGACY = [torch.Tensor, torch.FloatTensor, torch.DoubleTensor, torch.LongTensor, torch.BoolTensor, torch.ones(2).new]
+
+
+@pytest.mark.parametrize("make", LEGACY)
+def test_sizes_of_legacy_constructors_are_integers_of_any_kind(make):
+    for size in (3, np.int64(3), np.int32(3), np.uint8(3), np.array(3), Three()):
+        assert make(size).shape == (3,) and make(2, size).shape == (2, 3) and make(size, 2).shape == (3, 2)
+    assert make(2, True).shape == (2, 1) and make().shape == (0,) and make(torch.Size([2, 3])).shape == (2, 3)
+    assert make([3]).shape == (1,) and make(np.array([1, 2])).shape == (2,) and make(range(4)).shape == (4,)
+    for wrong in (True, False, np.bool_(True), 2.5, np.float32(2.5), np.float64(2.5), 1j, None, {}, (i for i in range(2))):
+        with pytest.raises(TypeError, match="data must be a sequence"):
+            make(wrong)
+    for wrong in ((True, 2), ([2], 3), (2.5, 2), (None, 2)):
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            make(*wrong)
+    for wrong in ((2, 2.5), (2, None), (2, [3])):
+        with pytest.raises(TypeError):
+            make(*wrong)
+
+
+def test_a_bool_is_a_size_behind_the_first():
+    assert torch.ones((2, True)).shape == torch.ones(2, True).shape == torch.zeros([2, True]).shape == (2, 1)
+    assert torch.ones(2).view(2, True).shape == torch.ones(2).reshape((2, True)).shape == (2, 1)
+    assert torch.ones(2, 2).sum((0, True)) == 4
+    for wrong in (lambda: torch.ones((True, 2)), lambda: torch.ones(True, 2), lambda: torch.ones([True]), lambda: torch.ones((2, np.bool_(True)))):
+        with pytest.raises(TypeError):
+            wrong()
