@@ -67,6 +67,9 @@ std::optional<ScalarType> known_typestr(const std::string& text) {
 
 ScalarType dtype_of_typestr(const std::string& text) {
   if (const auto type = known_typestr(text)) return *type;
+  ARGAND_CHECK(ValueError, text.empty() || text[0] != '>' || !known_typestr("<" + text.substr(1)),
+               "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+               "currently not supported.");
   PyErr_Format(PyExc_TypeError,
                "can't convert an array of type '%s'. The only supported types are: float64, float32, float16, "
                "complex64, complex128, int64, int32, int16, int8, uint8, and bool, in native byte order.",
@@ -89,7 +92,8 @@ ArrayNumber array_number(PyObject* value) {
 // Writes elements in order; the widest kind of number seen so far decides the dtype.
 class Reader {
  public:
-  explicit Reader(Dims sizes) : sizes_(std::move(sizes)) {}
+  // `infers`: the dtype is that of the elements.
+  Reader(Dims sizes, bool infers) : sizes_(std::move(sizes)), infers_(infers) {}
 
   void read(PyObject* value, size_t dim = 0) {
     if (is_tensor(value)) return read_tensor(as_tensor(value), dim);
@@ -122,14 +126,13 @@ class Reader {
     if (is_array(value) && !PyComplex_Check(value))
       if (const ArrayNumber array = array_number(value); array.is_one) {
         const nb::object number = nb::handle(value).attr("item")();
+        if (!array.dtype && is_array(number.ptr()))  // a long double, which Python has no number for
+          (void)dtype_of_typestr(nb::cast<std::string>(nb::handle(value).attr("__array_interface__")["typestr"]));
         if (!array.dtype) return read(number.ptr(), dim);
         return add(to_scalar(number.ptr()), *array.dtype);
       }
     if (is_nested(value) && !is_number(value, false)) ragged(dim, value);
-    if (!is_number(value, false) && !is_bool(value)) {
-      PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'", type_name(value).c_str());
-      throw nb::python_error();
-    }
+    if (!is_number(value, false) && !is_bool(value)) refuse(value, dim);
     const Scalar number = to_scalar(value);
     add(number, number.isFloatingPoint() ? get_default_dtype()
                 : number.isComplex()     ? to_complex_type(get_default_dtype())
@@ -183,6 +186,16 @@ class Reader {
       add(value, t.dtype());
     }
   }
+  // As in PyTorch, whose error is of another type if it looks for a dtype.
+  [[noreturn]] void refuse(PyObject* value, size_t dim) const {
+    const bool text = PyUnicode_Check(value);
+    ARGAND_CHECK(ValueError, !text || dim == 0 || !values_.empty(), "too many dimensions 'str'");
+    if (infers_ && !text && !PyBytes_Check(value))
+      PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %s", type_name(value).c_str());
+    else
+      PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'", type_name(value).c_str());
+    throw nb::python_error();
+  }
   [[noreturn]] void ragged(size_t dim, PyObject* value) const {
     if (is_nested(value)) throw ValueError(str("expected a number at dim ", dim, " (got ", type_name(value), ")"));
     PyErr_Format(PyExc_TypeError, "expected a sequence of length %lld at dim %zu (got %s): not a sequence",
@@ -191,6 +204,7 @@ class Reader {
   }
 
   Dims sizes_;
+  bool infers_;
   std::vector<Scalar> values_;
   std::optional<ScalarType> dtype_;
   bool beyond_64_bits_ = false;
@@ -267,7 +281,7 @@ Tensor tensor_from(PyObject* value, const TensorOptions& options) {
     if (options.pinned_memory()) out = out.pin_memory();
   } else {
     const exec::DispatchStateGuard unseen(exec::DispatchHooks::kOff);  // modes are shown the tensor that it becomes
-    Reader reader(shape_of(value));
+    Reader reader(shape_of(value), !options.has_dtype());
     reader.read(value);
     out = reader.finish(options);
     const NoGil no_gil;

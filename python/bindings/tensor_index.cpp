@@ -40,6 +40,10 @@ TensorIndex one_index(PyObject* key, const Device& device) {
     // An empty list has the default dtype, but it is a list of indices.
     return indices.numel() == 0 && !argand::is_integral(indices.dtype(), true) ? indices.to(kLong) : indices;
   }
+  if (PyUnicode_Check(key)) {
+    PyErr_SetString(PyExc_TypeError, "new(): invalid data type 'str'");
+    throw nb::python_error();
+  }
   PyErr_Format(
       PyExc_IndexError,
       "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %s)",
@@ -56,7 +60,7 @@ bool is_index_list(PyObject* key) {
   for (Py_ssize_t i = 0; i < items.size(); ++i) {
     PyObject* const item = items[i];
     if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor(item)) return true;
-    if (PySequence_Check(item) && !PyUnicode_Check(item) && !is_integer(item, false)) return true;
+    if (PySequence_Check(item) && !is_integer(item, false)) return true;
   }
   return false;
 }
@@ -111,7 +115,9 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     const Tensor& t = as_tensor(self);
     const std::vector<TensorIndex> indices = read_key(t, key);
     if (!is_tensor(value) && is_number(value, true)) {
-      const Tensor number = exec::wrapped_number(to_scalar(value));
+      // A number of more than 64 bits is a ValueError here, as in PyTorch.
+      const bool integer = PyLong_Check(value) && !PyBool_Check(value);
+      const Tensor number = exec::wrapped_number(integer ? Scalar(to_integer(value)) : to_scalar(value));
       const NoGil no_gil;
       indexing::set_item(t, indices, number);
       return;
