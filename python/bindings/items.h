@@ -1,8 +1,9 @@
 // The items of a tuple or list that C++ walks.
 //
-// Converting an item may run Python code (`__index__`, `__float__`, `__torch_function__`), and waiting for a tensor lets
-// other threads run.  Either may change the list and free the items that it had.  So a list is copied first: the items
-// are those that it had when the walk began, whatever happens to it.  A tuple never changes and is only kept alive.
+// Converting an item may run Python code (`__index__`, `__float__`, `__torch_function__`), and waiting for a tensor
+// lets other threads run.  Either may change the list and free the items that it had.  So a list is copied first: the
+// items are those that it had when the walk began, whatever happens to it.  A tuple never changes and is only kept
+// alive.
 //
 // Plain references, as every call with sizes makes some: nb::object asks for the interpreter's lock each time.
 #pragma once

@@ -67,9 +67,10 @@ std::optional<ScalarType> known_typestr(const std::string& text) {
 
 ScalarType dtype_of_typestr(const std::string& text) {
   if (const auto type = known_typestr(text)) return *type;
-  ARGAND_CHECK(ValueError, text.empty() || text[0] != '>' || !known_typestr("<" + text.substr(1)),
-               "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
-               "currently not supported.");
+  ARGAND_CHECK(
+      ValueError, text.empty() || text[0] != '>' || !known_typestr("<" + text.substr(1)),
+      "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+      "currently not supported.");
   PyErr_Format(PyExc_TypeError,
                "can't convert an array of type '%s'. The only supported types are: float64, float32, float16, "
                "complex64, complex128, int64, int32, int16, int8, uint8, and bool, in native byte order.",
@@ -311,8 +312,8 @@ static void check_legacy_device(PyObject* arguments, PyObject* keywords) {
                " was passed");
 }
 
-// Whether the arguments of a legacy constructor are one sequence of elements; else they are sizes, integers of any kind.
-// TypeError if they are neither.
+// Whether the arguments of a legacy constructor are one sequence of elements; else they are sizes, integers of any
+// kind. TypeError if they are neither.
 static bool is_legacy_data(PyObject* arguments) {
   const Py_ssize_t n = PyTuple_Size(arguments);
   PyObject* const first = PyTuple_GetItem(arguments, 0);

@@ -92,9 +92,8 @@ std::vector<nb::object> overriding(PyObject* const* arguments, size_t n) {
     if (!overrides(a)) return false;
     const auto of_same_type = [a](const nb::object& other) { return Py_TYPE(other.ptr()) == Py_TYPE(a); };
     if (std::ranges::any_of(found, of_same_type)) return false;
-    const auto base = std::ranges::find_if(found, [a](const nb::object& other) {
-      return PyType_IsSubtype(Py_TYPE(a), Py_TYPE(other.ptr())) != 0;
-    });
+    const auto base = std::ranges::find_if(
+        found, [a](const nb::object& other) { return PyType_IsSubtype(Py_TYPE(a), Py_TYPE(other.ptr())) != 0; });
     found.insert(base, nb::borrow(a));
     return false;
   });

@@ -137,8 +137,8 @@ struct Pad : Composite<PadArgs> {
     ARGAND_CHECK(ValueError, !a.value || *a.value == 0, "pad: Padding mode \"", a.mode,
                  "\" doesn't take in value argument");
     const bool reflect = a.mode == "reflect", replicate = a.mode == "replicate";
-    ARGAND_CHECK(NotImplementedError, reflect || replicate || a.mode == "circular",
-                 "pad: Unrecognised padding mode ", a.mode);
+    ARGAND_CHECK(NotImplementedError, reflect || replicate || a.mode == "circular", "pad: Unrecognised padding mode ",
+                 a.mode);
     const auto dims = static_cast<int64_t>(a.pad.size() / 2);
     ARGAND_CHECK(NotImplementedError, dims >= 1 && dims <= 3 && (a.self.dim() == dims + 1 || a.self.dim() == dims + 2),
                  "pad: Padding size ", a.pad.size(), " is not supported for ", a.self.dim(),

@@ -110,8 +110,7 @@ struct Linear : Kernel<LinearArgs> {
     }
     if (a.bias.defined()) {
       check_same_dtype("linear", "bias", a.bias, "weight", a.weight);
-      ARGAND_CHECK(ShapeError,
-                   a.bias.dim() <= 1 && (a.bias.numel() == 1 || a.bias.sizes()[0] == a.weight.sizes()[0]),
+      ARGAND_CHECK(ShapeError, a.bias.dim() <= 1 && (a.bias.numel() == 1 || a.bias.sizes()[0] == a.weight.sizes()[0]),
                    "linear: expected bias [", a.weight.sizes()[0], "] (weight is ", a.weight.sizes(), "), got ",
                    a.bias.sizes());
     }

@@ -80,8 +80,8 @@ struct Lerp : Pointwise<LerpArgs> {
     ARGAND_CHECK(DtypeError, a.end.dtype() == a.self.dtype(), "lerp: expected dtype ", a.self.dtype(),
                  " for `end` but got dtype ", a.end.dtype());
     // One of no dimensions stands beside the others as operands do, whatever its dtype.
-    ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.dim() == 0,
-                 "lerp: expected dtype ", a.self.dtype(), " for `weight` but got dtype ", a.weight.dtype());
+    ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.dim() == 0, "lerp: expected dtype ",
+                 a.self.dtype(), " for `weight` but got dtype ", a.weight.dtype());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (1 - wide(c.weight)).conj(); }
   static Tensor grad_end(const Ctx& c, const Tensor& g) { return g * wide_conj(c.weight); }

@@ -37,9 +37,10 @@ void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::o
 // Those of [from, to), where the dtype can hold the bounds: see first_drawn.
 void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g);
 
-// The bounds of the integers that are drawn for [from, to).  A floating-point dtype may round `to - 1` up to `to`, which
-// must not come, and the numbers beside it, which would round so, too; and `from + 1` down to less than `from`.  The
-// bounds are then moved to the nearest numbers of the dtype that are safe, as in PyTorch, whose stream depends on it.
+// The bounds of the integers that are drawn for [from, to).  A floating-point dtype may round `to - 1` up to `to`,
+// which must not come, and the numbers beside it, which would round so, too; and `from + 1` down to less than `from`.
+// The bounds are then moved to the nearest numbers of the dtype that are safe, as in PyTorch, whose stream depends on
+// it.
 int64_t first_drawn(int64_t from, ScalarType dtype);
 int64_t end_of_drawn(int64_t to, ScalarType dtype);
 
