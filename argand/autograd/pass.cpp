@@ -132,14 +132,27 @@ Pass::State* Pass::Order::next() {
 
 // ---- one node
 
+static bool is_alike(const Tensor& a, const Tensor& b) {
+  return a.defined() && a.dtype() == b.dtype() && a.device() == b.device() && a.sizes() == b.sizes();
+}
+
+void check_replaced(const Tensor& gradient, const Tensor& by, const std::string& hook) {
+  ARGAND_CHECK(GradError, gradient.defined(), hook, ": can't replace a None gradient with a non-None value");
+  ARGAND_CHECK(GradError, by.dtype() == gradient.dtype(), hook, " has changed the type of value (was ",
+               gradient.dtype(), " got ", by.dtype(), ")");
+  ARGAND_CHECK(GradError, by.device() == gradient.device(), hook, " has changed the device of value (was ",
+               gradient.device(), " got ", by.device(), ")");
+  ARGAND_CHECK(GradError, by.sizes() == gradient.sizes(), hook, " has changed the size of value (was ",
+               gradient.sizes(), " got ", by.sizes(), ")");
+}
+
 void Pass::run_hooks(Node* node, const std::vector<Node::Hook>& hooks, Grads& grads) {
   for (const Node::Hook& h : hooks) {
     Tensor& g = grads[h.input_nr];
     if (h.retains && !g.defined()) continue;
     const Tensor replaced = h.call(g);
     if (!replaced.defined()) continue;
-    ARGAND_CHECK(GradError, !g.defined() || replaced.sizes() == g.sizes(), "a hook on a result of ", node->name(),
-                 " changed the shape of its gradient from ", g.sizes(), " to ", replaced.sizes());
+    if (!is_alike(g, replaced)) check_replaced(g, replaced, str("a hook on a result of ", node->name()));
     g = replaced;
   }
 }
@@ -251,8 +264,13 @@ static Grads replaced(const Node& node, const char* hook, Grads by, const Grads&
   if (by.empty()) return grads;
   ARGAND_CHECK(GradError, by.size() == grads.size(), node.name(), ": a ", hook,
                " has returned an incorrect number of gradients (expected ", grads.size(), ", got ", by.size(), ")");
+  for (size_t i = 0; i < by.size(); ++i)
+    if (by[i].defined() && !is_alike(grads[i], by[i])) check_replaced(grads[i], by[i], str(node.name(), ": a ", hook));
   return by;
 }
+
+// Functions that programs write get to see that nothing flows in.
+static bool sees_nothing(const Node& node) { return dynamic_cast<const FunctionNode*>(&node); }
 
 // The node's own work, between the hooks on it.
 Grads Pass::run_node(Node& node, const HooksBefore& hooks, Grads grads) {
@@ -263,7 +281,11 @@ Grads Pass::run_node(Node& node, const HooksBefore& hooks, Grads grads) {
   {
     const Scope limit(limited_pass, limited_ ? this : nullptr);
     const profiler::Span function(node, "", profiler::Scope::kBackwardFunction, grads);
-    out = node.apply(std::move(grads));
+    const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
+    if (any || sees_nothing(node))  // a prehook may have taken all
+      out = node.apply(std::move(grads));
+    else
+      out.resize(node.next_edges().size());
   }
   if (AnomalyMode::is_enabled()) [[unlikely]]
     refuse_nan(node, out);
@@ -286,8 +308,7 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
     if (const auto it = captures_.find(node); it != captures_.end())
       for (const Capture& c : it->second) captured[c.input] = grads[c.nr];
   const std::vector<Edge>& edges = node->next_edges();
-  // Functions that programs write get to see that nothing flows in.
-  const bool idle = !any && !dynamic_cast<const FunctionNode*>(node);
+  const bool idle = !any && !sees_nothing(*node);
   if (idle || !runs(state)) return Grads(edges.size());
   const profiler::Span evaluation(*node, "autograd::engine::evaluate_function: ", profiler::Scope::kFunction);
   Grads out;

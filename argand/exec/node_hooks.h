@@ -38,6 +38,9 @@ struct HooksBefore {
   bool any_after = false;
 };
 HooksBefore hooks_before(const Node& node);
+// GradError unless `by`, which `hook` returned to take the place of `gradient`, has its dtype, device and shape; an
+// undefined one leaves nothing to replace.  `hook` begins the message.
+void check_replaced(const Tensor& gradient, const Tensor& by, const std::string& hook);
 std::vector<NodeExtras::After> hooks_after(const Node& node);
 
 // Whoever explains failures of nodes, while anomalies are looked for; null if nobody does.

@@ -417,18 +417,15 @@ def _new(dtype, device, *args, size=None):
     """What constructors of a dtype make: a tensor of some sizes or elements; of a tensor or a storage, over its memory."""
     if size is not None:
         args = (*args, _C.Size(size))
-    if len(args) != 1 or isinstance(args[0], (int, _C.Size)):
-        if any(isinstance(a, (list, tuple)) for a in args) and not isinstance(args[-1], _C.Size):
-            raise TypeError("new() received an invalid combination of arguments - got "
-                            f"({', '.join(type(a).__name__ for a in args)}), but expected sizes, or one tensor, storage or sequence")
+    if not args or isinstance(args[-1], _C.Size):
         return _C.empty(*(args or (0,)), dtype=dtype, device=device)
-    if isinstance(args[0], Tensor):
+    if len(args) == 1 and isinstance(args[0], Tensor):
         if args[0].dtype is not dtype:
             raise TypeError(f"new(): expected a tensor of {dtype}, got one of {args[0].dtype}")
         return _C.alias(args[0].detach())
-    if isinstance(args[0], (TypedStorage, UntypedStorage)):
+    if len(args) == 1 and isinstance(args[0], (TypedStorage, UntypedStorage)):
         return args[0]._tensor_over(dtype)
-    return _C.tensor(args[0], dtype=dtype, device=device)
+    return _C.tensor(args[0], dtype=dtype, device=device) if _C._is_legacy_data(args) else _C.empty(args, dtype=dtype, device=device)
 
 
 @method
@@ -568,7 +565,9 @@ def record_stream(self, stream):
 @harmless(masked_grad="all tensors are dense, so there is no mask")
 def to_dense(self, dtype=None, *, masked_grad=None):
     """Itself, or in another dtype: all tensors are dense."""
-    return self if dtype is None else self.to(dtype)
+    if masked_grad is not None and not isinstance(masked_grad, bool):
+        raise TypeError(f"to_dense(): argument 'masked_grad' must be bool, not {type(masked_grad).__name__}")
+    return self if dtype is None else self.to(dtype=dtype)
 
 
 @method

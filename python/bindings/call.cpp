@@ -10,6 +10,7 @@
 #include "bindings/constants.h"
 #include "bindings/einsum.h"
 #include "bindings/errors.h"
+#include "bindings/items.h"
 #include "bindings/overrides.h"
 
 namespace argand::python {
@@ -21,7 +22,7 @@ bool is_sequence(PyObject* object) { return PyTuple_Check(object) || PyList_Chec
 Py_ssize_t length(PyObject* sequence) {
   return PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PyList_Size(sequence);
 }
-// Borrowed.
+// Borrowed: until Python code runs, which Items are for.
 PyObject* element(PyObject* sequence, Py_ssize_t i) {
   return PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i);
 }
@@ -29,7 +30,10 @@ PyObject* element(PyObject* sequence, Py_ssize_t i) {
 // The first element decides: the others are looked at where they are converted, and refused by name.
 template <class F>
 bool is_list_of(PyObject* object, const F& accepts) {
-  return is_sequence(object) && (length(object) == 0 || accepts(element(object, 0)));
+  if (!is_sequence(object)) return false;
+  if (length(object) == 0) return true;
+  const Held first(element(object, 0));  // whose __index__ may empty the list
+  return accepts(first.get());
 }
 
 // A tensor that requires grad is no attribute of an op: its gradient would be lost.
@@ -157,10 +161,11 @@ std::string list_types(PyObject* const* arguments, size_t num_positional, PyObje
   const auto describe = [](PyObject* object) {
     if (!is_sequence(object)) return type_name(object);
     const bool tuple = PyTuple_Check(object);
+    const Items items(object);
     std::string inner;
-    for (Py_ssize_t i = 0; i < std::min<Py_ssize_t>(length(object), 4); ++i)
-      inner += (i ? ", " : "") + type_name(element(object, i));
-    return (tuple ? "tuple of (" : "list of [") + inner + (length(object) > 4 ? ", ..." : "") + (tuple ? ")" : "]");
+    for (Py_ssize_t i = 0; i < std::min<Py_ssize_t>(items.size(), 4); ++i)
+      inner += (i ? ", " : "") + type_name(items[i]);
+    return (tuple ? "tuple of (" : "list of [") + inner + (items.size() > 4 ? ", ..." : "") + (tuple ? ")" : "]");
   };
   for (size_t i = 0; i < num_positional + num_keywords; ++i) {
     if (i) text += ", ";
@@ -366,7 +371,7 @@ std::vector<Tensor> Call::tensors(size_t i) const {
   const Py_ssize_t n = length(list);
   out.reserve(static_cast<size_t>(n));
   for (Py_ssize_t k = 0; k < n; ++k) {
-    PyObject* const object = element(list, k);
+    PyObject* const object = element(list, k);  // no Python code runs in this loop
     if (object == Py_None)
       out.emplace_back();
     else if (is_tensor(object))
@@ -404,10 +409,12 @@ Dims Call::read_integers(size_t i) const {
     out.push_back(to_integer(list));
     return out;
   }
-  const Py_ssize_t n = length(list);
-  for (Py_ssize_t k = 0; k < n; ++k) {
-    PyObject* const object = element(list, k);
-    if (!is_integer(object, false)) refuse_element(i, static_cast<size_t>(k), "int", object);
+  const Items items(list);
+  for (Py_ssize_t k = 0; k < items.size(); ++k) {
+    PyObject* const object = items[k];
+    // As in PyTorch, a bool counts as a size, but not as the first, which tells the overloads apart.
+    const bool taken = is_integer(object, false) || (k > 0 && PyBool_Check(object));
+    if (!taken) refuse_element(i, static_cast<size_t>(k), "int", object);
     out.push_back(to_integer(object));
   }
   return out;
@@ -423,27 +430,29 @@ std::optional<std::vector<double>> Call::optional_numbers(size_t i) const {
   PyObject* const list = values_[i];
   if (!list || list == Py_None) return std::nullopt;
   std::vector<double> out;
-  for (Py_ssize_t k = 0; k < length(list); ++k) {
-    if (!is_float(element(list, k), false)) refuse_element(i, static_cast<size_t>(k), "float", element(list, k));
-    out.push_back(to_double(element(list, k)));
+  const Items items(list);
+  for (Py_ssize_t k = 0; k < items.size(); ++k) {
+    if (!is_float(items[k], false)) refuse_element(i, static_cast<size_t>(k), "float", items[k]);
+    out.push_back(to_double(items[k]));
   }
   return out;
 }
 std::vector<Scalar> Call::scalars(size_t i) const {
   std::vector<Scalar> out;
-  for (Py_ssize_t k = 0; k < length(values_[i]); ++k) {
-    PyObject* const object = element(values_[i], k);
+  const Items items(values_[i]);
+  for (Py_ssize_t k = 0; k < items.size(); ++k) {
+    PyObject* const object = items[k];
     if (!is_attribute(object, false)) refuse_element(i, static_cast<size_t>(k), "Number", object);
     out.push_back(to_scalar(object));
   }
   return out;
 }
 void Call::read_booleans(size_t i, std::span<bool> out) const {
-  PyObject* const list = values_[i];
-  if (static_cast<size_t>(length(list)) != out.size())
+  const Items items(values_[i]);
+  if (static_cast<size_t>(items.size()) != out.size())
     raise_type_error(str(table_->name, "(): argument '", overload_->parameters[i].name, "' must have ", out.size(),
-                         " elements, got ", length(list)));
-  for (size_t k = 0; k < out.size(); ++k) out[k] = truth(element(list, static_cast<Py_ssize_t>(k)));
+                         " elements, got ", items.size()));
+  for (size_t k = 0; k < out.size(); ++k) out[k] = truth(items[static_cast<Py_ssize_t>(k)]);
 }
 TensorOptions Call::options(size_t i) const {
   if (has(i + 1) && values_[i + 1] != Py_None) check_layout(values_[i + 1]);

@@ -1,6 +1,7 @@
 #include "bindings/einsum.h"
 
 #include "bindings/errors.h"
+#include "bindings/items.h"
 #include "bindings/overrides.h"
 
 namespace argand::python {
@@ -13,11 +14,10 @@ std::string letters_of(PyObject* sublist) {
               "einsum(): expected a list of subscripts behind each operand, got " + type_name(sublist));
     throw nb::python_error();
   }
-  const nb::object items = nb::steal(PySequence_Tuple(sublist));
-  if (!items.is_valid()) throw nb::python_error();
+  const Items items(sublist);
   std::string letters;
-  for (Py_ssize_t i = 0; i < PyTuple_Size(items.ptr()); ++i) {
-    PyObject* const item = PyTuple_GetItem(items.ptr(), i);
+  for (Py_ssize_t i = 0; i < items.size(); ++i) {
+    PyObject* const item = items[i];
     if (item == Py_Ellipsis) {
       letters += "...";
       continue;
@@ -55,10 +55,9 @@ PyObject* einsum_of_sublists(const FunctionTable& table, PyObject* const* argume
 
 PyObject* override_einsum(PyObject* self, PyObject* equation, PyObject* operands) {
   return guarded([&] {
-    const nb::object items = nb::steal(PySequence_Tuple(operands));
-    if (!items.is_valid()) throw nb::python_error();
+    const Items items(operands);
     std::vector<PyObject*> arguments = {equation};
-    for (const nb::handle item : nb::borrow<nb::tuple>(items)) arguments.push_back(item.ptr());
+    for (Py_ssize_t i = 0; i < items.size(); ++i) arguments.push_back(items[i]);
     return call_override(self, arguments.data(), arguments.size(), nullptr);
   });
 }

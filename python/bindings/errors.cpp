@@ -131,7 +131,8 @@ std::string type_name(PyObject* object) {
 void add_errors(nb::module_& module) {
   PyObject* const runtime = PyExc_RuntimeError;
   add<ShapeError>(module, "ShapeError", {runtime});
-  add<DtypeError>(module, "DtypeError", {runtime});
+  // PyTorch raises the one or the other for a dtype that an op does not take.
+  add<DtypeError>(module, "DtypeError", {PyExc_NotImplementedError, PyExc_TypeError});
   add<DeviceError>(module, "DeviceError", {runtime});
   add<IndexError>(module, "IndexError", {runtime, PyExc_IndexError});
   add<ValueError>(module, "ValueError", {runtime, PyExc_ValueError});

@@ -10,6 +10,7 @@
 #include "argand/autograd/function.h"
 #include "argand/autograd/gradcheck.h"
 #include "argand/autograd/pass.h"
+#include "argand/exec/node_hooks.h"
 #include "bindings/nodes.h"
 
 namespace argand::python {
@@ -21,6 +22,12 @@ Tensor as_tensor_or_none(nb::handle value, const char* what) {
     throw nb::python_error();
   }
   return as_tensor(value.ptr());
+}
+
+void check_replaced(nb::handle gradient, const Tensor& by, nb::handle hook) {
+  if (!by.defined()) return;
+  const nb::object name = nb::getattr(hook, "__name__", nb::str("<unknown>"));
+  autograd::check_replaced(as_tensor_or_none(gradient, "hook"), by, str("hook '", shown(name), "'"));
 }
 
 namespace {
@@ -179,8 +186,11 @@ struct TensorHook {
   SharedRef function;
   Tensor operator()(Tensor grad) const {
     return in_python([&] {
-      const nb::object result = nb::handle(function.get())(nb::steal(wrap(std::move(grad))));
-      return as_tensor_or_none(result, "hook");
+      const nb::object given = nb::steal(wrap(std::move(grad)));
+      const nb::object result = nb::handle(function.get())(given);
+      Tensor by = as_tensor_or_none(result, "hook");
+      check_replaced(given, by, function.get());
+      return by;
     });
   }
 };

@@ -12,6 +12,7 @@
 #include "bindings/call.h"
 #include "bindings/constants.h"
 #include "bindings/dispatch.h"
+#include "bindings/items.h"
 
 namespace argand::python {
 namespace {
@@ -66,6 +67,10 @@ std::optional<ScalarType> known_typestr(const std::string& text) {
 
 ScalarType dtype_of_typestr(const std::string& text) {
   if (const auto type = known_typestr(text)) return *type;
+  ARGAND_CHECK(
+      ValueError, text.empty() || text[0] != '>' || !known_typestr("<" + text.substr(1)),
+      "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+      "currently not supported.");
   PyErr_Format(PyExc_TypeError,
                "can't convert an array of type '%s'. The only supported types are: float64, float32, float16, "
                "complex64, complex128, int64, int32, int16, int8, uint8, and bool, in native byte order.",
@@ -88,28 +93,23 @@ ArrayNumber array_number(PyObject* value) {
 // Writes elements in order; the widest kind of number seen so far decides the dtype.
 class Reader {
  public:
-  explicit Reader(Dims sizes) : sizes_(std::move(sizes)) {}
+  // `infers`: the dtype is that of the elements.
+  Reader(Dims sizes, bool infers) : sizes_(std::move(sizes)), infers_(infers) {}
 
   void read(PyObject* value, size_t dim = 0) {
     if (is_tensor(value)) return read_tensor(as_tensor(value), dim);
     if (dim < sizes_.size()) {
-      const nb::object items =
-          is_nested(value) ? nb::steal(PySequence_Fast(value, "tensor: expected a sequence")) : nb::object();
-      if (!items.is_valid()) {
-        if (PyErr_Occurred()) throw nb::python_error();
-        ragged(dim, value);
-      }
-      const Py_ssize_t n = PySequence_Size(items.ptr());
+      if (!is_nested(value)) ragged(dim, value);
+      const Items items = Items::of_iterable(value);
+      const Py_ssize_t n = items.size();
       if (n != sizes_[dim])
         throw ValueError(str("expected sequence of length ", sizes_[dim], " at dim ", dim, " (got ", n, ")"));
-      const bool list = PyList_Check(items.ptr());
       for (Py_ssize_t i = 0; i < n; ++i) {
-        PyObject* const item = list ? PyList_GetItem(items.ptr(), i) : PyTuple_GetItem(items.ptr(), i);
-        if (item == value) {
+        if (items[i] == value) {
           PyErr_SetString(PyExc_TypeError, "tensor: self-referential lists are incompatible");
           throw nb::python_error();
         }
-        read(item, dim + 1);
+        read(items[i], dim + 1);
       }
       return;
     }
@@ -127,14 +127,13 @@ class Reader {
     if (is_array(value) && !PyComplex_Check(value))
       if (const ArrayNumber array = array_number(value); array.is_one) {
         const nb::object number = nb::handle(value).attr("item")();
+        if (!array.dtype && is_array(number.ptr()))  // a long double, which Python has no number for
+          (void)dtype_of_typestr(nb::cast<std::string>(nb::handle(value).attr("__array_interface__")["typestr"]));
         if (!array.dtype) return read(number.ptr(), dim);
         return add(to_scalar(number.ptr()), *array.dtype);
       }
     if (is_nested(value) && !is_number(value, false)) ragged(dim, value);
-    if (!is_number(value, false) && !is_bool(value)) {
-      PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'", type_name(value).c_str());
-      throw nb::python_error();
-    }
+    if (!is_number(value, false) && !is_bool(value)) refuse(value, dim);
     const Scalar number = to_scalar(value);
     add(number, number.isFloatingPoint() ? get_default_dtype()
                 : number.isComplex()     ? to_complex_type(get_default_dtype())
@@ -188,6 +187,16 @@ class Reader {
       add(value, t.dtype());
     }
   }
+  // As in PyTorch, whose error is of another type if it looks for a dtype.
+  [[noreturn]] void refuse(PyObject* value, size_t dim) const {
+    const bool text = PyUnicode_Check(value);
+    ARGAND_CHECK(ValueError, !text || dim == 0 || !values_.empty(), "too many dimensions 'str'");
+    if (infers_ && !text && !PyBytes_Check(value))
+      PyErr_Format(PyExc_RuntimeError, "Could not infer dtype of %s", type_name(value).c_str());
+    else
+      PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'", type_name(value).c_str());
+    throw nb::python_error();
+  }
   [[noreturn]] void ragged(size_t dim, PyObject* value) const {
     if (is_nested(value)) throw ValueError(str("expected a number at dim ", dim, " (got ", type_name(value), ")"));
     PyErr_Format(PyExc_TypeError, "expected a sequence of length %lld at dim %zu (got %s): not a sequence",
@@ -196,6 +205,7 @@ class Reader {
   }
 
   Dims sizes_;
+  bool infers_;
   std::vector<Scalar> values_;
   std::optional<ScalarType> dtype_;
   bool beyond_64_bits_ = false;
@@ -272,7 +282,7 @@ Tensor tensor_from(PyObject* value, const TensorOptions& options) {
     if (options.pinned_memory()) out = out.pin_memory();
   } else {
     const exec::DispatchStateGuard unseen(exec::DispatchHooks::kOff);  // modes are shown the tensor that it becomes
-    Reader reader(shape_of(value));
+    Reader reader(shape_of(value), !options.has_dtype());
     reader.read(value);
     out = reader.finish(options);
     const NoGil no_gil;
@@ -302,6 +312,23 @@ static void check_legacy_device(PyObject* arguments, PyObject* keywords) {
                " was passed");
 }
 
+// Whether the arguments of a legacy constructor are one sequence of elements; else they are sizes, integers of any
+// kind. TypeError if they are neither.
+static bool is_legacy_data(PyObject* arguments) {
+  const Py_ssize_t n = PyTuple_Size(arguments);
+  PyObject* const first = PyTuple_GetItem(arguments, 0);
+  if (is_integer(first, false)) return false;
+  if (n == 1 && PySequence_Check(first)) return true;
+  if (n == 1)
+    PyErr_Format(PyExc_TypeError, "new(): data must be a sequence (got %s)", type_name(first).c_str());
+  else
+    PyErr_Format(PyExc_TypeError,
+                 "new() received an invalid combination of arguments: the first of %zd is a %s, but expected sizes, or "
+                 "one tensor, storage or sequence",
+                 n, type_name(first).c_str());
+  throw nb::python_error();
+}
+
 Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
   const Py_ssize_t n = PyTuple_Size(arguments);
   if (keywords && PyDict_Size(keywords) > 0) check_legacy_device(arguments, keywords);
@@ -312,7 +339,7 @@ Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
     if (const nb::object elements = elements_of_storage(first, TensorOptions(get_default_dtype())); elements.is_valid())
       return as_tensor(elements.ptr());
   if (n == 1 && PyObject_TypeCheck(first, size_type)) return argand::empty(read_dims(first));
-  if (n == 1 && !is_integer(first, true)) return tensor_from(first, TensorOptions(get_default_dtype()));
+  if (is_legacy_data(arguments)) return tensor_from(first, TensorOptions(get_default_dtype()));
   return argand::empty(read_dims(arguments));
 }
 
@@ -404,6 +431,7 @@ void add_literals(nb::module_& module) {
   for (const FunctionTable* table : {&kTensorTable, &kAsTensorTable, &kFromNumpyTable})
     add_function(module.ptr(), *table);
   add_method(tensor_type, kNewTensorTable);
+  module.def("_is_legacy_data", [](nb::tuple arguments) { return is_legacy_data(arguments.ptr()); });
 }
 
 }  // namespace argand::python

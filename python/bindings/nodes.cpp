@@ -36,19 +36,29 @@ Grads as_grads(nb::handle value, const char* what) {
   return out;
 }
 
+// Those that a hook returned, in place of `given`.
+Grads replacing(const nb::tuple& given, Grads by, nb::handle hook) {
+  for (size_t i = 0; i < std::min(by.size(), nb::len(given)); ++i) check_replaced(given[i], by[i], hook);
+  return by;
+}
+
 struct PreHook {
   SharedRef function;
   Grads operator()(Grads grads) const {
-    return in_python([&] { return as_grads(nb::handle(function.get())(as_tuple(grads)), "register_prehook"); });
+    return in_python([&] {
+      const nb::tuple given = as_tuple(grads);
+      return replacing(given, as_grads(nb::handle(function.get())(given), "register_prehook"), function.get());
+    });
   }
 };
 struct PostHook {
   SharedRef function;
   Grads operator()(const Grads& found, const Grads& grads) const {
     return in_python([&] {
-      const nb::object given = nb::handle(function.get())(as_tuple(found), as_tuple(grads));
+      const nb::tuple before = as_tuple(found);
+      const nb::object given = nb::handle(function.get())(before, as_tuple(grads));
       Grads out = as_grads(given, "register_hook");
-      if (given.is_none() || out.size() == found.size()) return out;
+      if (given.is_none() || out.size() == found.size()) return replacing(before, std::move(out), function.get());
       PyErr_Format(PyExc_RuntimeError,
                    "register_hook: hook has returned an incorrect number of values (got %zu, but expected %zu)",
                    out.size(), found.size());

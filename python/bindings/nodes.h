@@ -29,6 +29,9 @@ class PythonNode : public autograd::FunctionNode {
 };
 
 Tensor as_tensor_or_none(nb::handle value, const char* what);
+// GradError, with the name of the hook, if `by`, which it returned, cannot take the place of `gradient`, a tensor or
+// None.
+void check_replaced(nb::handle gradient, const Tensor& by, nb::handle hook);
 std::shared_ptr<autograd::SavedTensorHooks> saved_hooks(nb::object pack, nb::object unpack);
 
 // What tp_traverse of an owner visits: see Note [Cycles through C++].

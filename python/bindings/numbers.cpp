@@ -95,10 +95,26 @@ double to_double(PyObject* object) {
   return value;
 }
 
+// OverflowError for what no integer of 64 bits is, signed or not, as in PyTorch.
+static void check_any_64_bits(PyObject* integer) {
+  if (PyLong_AsUnsignedLongLong(integer) != static_cast<unsigned long long>(-1) || !PyErr_Occurred()) return;
+  PyErr_Clear();
+  int overflow = 0;
+  if (PyLong_AsLongLongAndOverflow(integer, &overflow); overflow == 0) return;
+  PyErr_SetString(PyExc_OverflowError, "int too big to convert");
+  throw nb::python_error();
+}
+
 Scalar to_scalar(PyObject* object) {
   if (PyFloat_Check(object)) return PyFloat_AsDouble(object);
   if (PyBool_Check(object)) return object == Py_True;
-  if (PyLong_Check(object)) return to_integer(object);
+  if (PyLong_Check(object)) {
+    int overflow = 0;
+    const int64_t value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow == 0) return value;
+    check_any_64_bits(object);
+    return to_integer(object);
+  }
   if (is_tensor(object)) {
     const NoGil no_gil;
     return as_tensor(object).item();

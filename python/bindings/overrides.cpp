@@ -4,6 +4,7 @@
 
 #include "bindings/constants.h"
 #include "bindings/errors.h"
+#include "bindings/items.h"
 #include "bindings/tensor_object.h"
 
 namespace argand::python {
@@ -60,7 +61,9 @@ bool overrides(PyObject* object) {
   return method != not_overriding;
 }
 
-// Calls f(argument) for each argument that may override, and each element of a tuple or list.
+// Calls f(argument) for each argument that may override, and each element of a tuple or list.  Looking for
+// `__torch_function__` may run Python code of a metaclass, so an element of a list is kept alive, and the size is asked
+// again for each: a list of tensors is not copied for a question whose answer is nearly always no.
 template <class F>
 bool any_of_arguments(PyObject* const* arguments, size_t n, const F& f) {
   for (size_t i = 0; i < n; ++i) {
@@ -69,10 +72,11 @@ bool any_of_arguments(PyObject* const* arguments, size_t n, const F& f) {
       for (Py_ssize_t k = 0; k < PyTuple_Size(a); ++k)
         if (f(PyTuple_GetItem(a, k))) return true;
     } else if (PyList_Check(a)) {
-      const Py_ssize_t size = PyList_Size(a);
-      if (size == 0 || is_data(PyList_GetItem(a, 0))) continue;
-      for (Py_ssize_t k = 0; k < size; ++k)
-        if (f(PyList_GetItem(a, k))) return true;
+      if (PyList_Size(a) == 0 || is_data(PyList_GetItem(a, 0))) continue;
+      for (Py_ssize_t k = 0; k < PyList_Size(a); ++k) {
+        const Held item(PyList_GetItem(a, k));
+        if (f(item.get())) return true;
+      }
     } else if (!is_plain(Py_TYPE(a)) && f(a)) {
       return true;
     }
@@ -81,23 +85,24 @@ bool any_of_arguments(PyObject* const* arguments, size_t n, const F& f) {
 }
 
 // One argument of each class that overrides: in their order, but a subclass before its bases.
-std::vector<PyObject*> overriding(PyObject* const* arguments, size_t n) {
-  std::vector<PyObject*> found;
+// Kept alive: the handler of one may empty the list that holds the next.
+std::vector<nb::object> overriding(PyObject* const* arguments, size_t n) {
+  std::vector<nb::object> found;
   any_of_arguments(arguments, n, [&](PyObject* a) {
     if (!overrides(a)) return false;
-    const auto of_same_type = [a](PyObject* other) { return Py_TYPE(other) == Py_TYPE(a); };
+    const auto of_same_type = [a](const nb::object& other) { return Py_TYPE(other.ptr()) == Py_TYPE(a); };
     if (std::ranges::any_of(found, of_same_type)) return false;
-    const auto base =
-        std::ranges::find_if(found, [a](PyObject* other) { return PyType_IsSubtype(Py_TYPE(a), Py_TYPE(other)) != 0; });
-    found.insert(base, a);
+    const auto base = std::ranges::find_if(
+        found, [a](const nb::object& other) { return PyType_IsSubtype(Py_TYPE(a), Py_TYPE(other.ptr())) != 0; });
+    found.insert(base, nb::borrow(a));
     return false;
   });
   return found;
 }
 
-nb::object types_of(const std::vector<PyObject*>& objects) {
+nb::object types_of(const std::vector<nb::object>& objects) {
   nb::list types;
-  for (PyObject* o : objects) types.append(nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(o))));
+  for (const nb::object& o : objects) types.append(o.type());
   return nb::tuple(types);
 }
 
@@ -120,15 +125,15 @@ std::string full_name(nb::handle function) {
   return shown(resolved.is_none() ? nb::object(nb::getattr(function, "__qualname__", nb::str(function))) : resolved);
 }
 
-nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, const std::vector<PyObject*>& objects) {
+nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, const std::vector<nb::object>& objects) {
   const nb::object types = types_of(objects);
   if (asks_modes()) {
     nb::object result = ask_mode(function, types, arguments, keywords);
     if (result.ptr() != Py_NotImplemented) return result;
   }
-  for (PyObject* o : objects) {
-    const nb::object handler = nb::handle(o).attr("__torch_function__");
-    if (handler.ptr() != not_overriding && nb::getattr(handler, "__self__", nb::none()).ptr() == o) {
+  for (const nb::object& o : objects) {
+    const nb::object handler = o.attr("__torch_function__");
+    if (handler.ptr() != not_overriding && nb::getattr(handler, "__self__", nb::none()).is(o)) {
       // As PyTorch: a deprecation for its functions in Python, and for those in C++ a plain warning.
       PyObject* const category = nb::hasattr(function, "_parameters") ? PyExc_UserWarning : PyExc_DeprecationWarning;
       if (PyErr_WarnEx(category,
@@ -142,8 +147,7 @@ nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, c
   }
   std::string message = str("Multiple dispatch failed for '", full_name(function),
                             "'; all __torch_function__ handlers returned NotImplemented:\n");
-  for (PyObject* o : objects)
-    message += str("\n  - tensor subclass ", shown(nb::repr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))))));
+  for (const nb::object& o : objects) message += str("\n  - tensor subclass ", shown(nb::repr(o.type())));
   set_error(PyExc_TypeError, message);
   throw NobodyKnows();
 }
@@ -156,7 +160,7 @@ nb::object ask_those_of(nb::handle function, PyObject* const* arguments, size_t 
   for (size_t i = 0; i < num_keywords; ++i)
     named[nb::borrow(PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(i)))] =
         nb::borrow(arguments[num_positional + i]);
-  std::vector<PyObject*> objects;
+  std::vector<nb::object> objects;
   if (off == Off::kNothing) objects = overriding(arguments, num_positional + num_keywords);
   return ask(function, nb::tuple(positional), named, objects);
 }
@@ -266,7 +270,7 @@ void add_overrides(nb::module_& module) {
   module.def("_call_override", [](nb::object function, nb::tuple relevant, nb::tuple arguments, nb::dict keywords) {
     std::vector<PyObject*> all;
     for (const nb::handle a : relevant) all.push_back(a.ptr());
-    std::vector<PyObject*> objects;
+    std::vector<nb::object> objects;
     if (off == Off::kNothing) objects = overriding(all.data(), all.size());
     return ask(function, arguments, keywords, objects);
   });

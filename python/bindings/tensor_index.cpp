@@ -3,6 +3,7 @@
 
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
+#include "bindings/items.h"
 #include "bindings/literal.h"
 #include "bindings/numbers.h"
 #include "bindings/overrides.h"
@@ -39,6 +40,10 @@ TensorIndex one_index(PyObject* key, const Device& device) {
     // An empty list has the default dtype, but it is a list of indices.
     return indices.numel() == 0 && !argand::is_integral(indices.dtype(), true) ? indices.to(kLong) : indices;
   }
+  if (PyUnicode_Check(key)) {
+    PyErr_SetString(PyExc_TypeError, "new(): invalid data type 'str'");
+    throw nb::python_error();
+  }
   PyErr_Format(
       PyExc_IndexError,
       "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %s)",
@@ -51,10 +56,11 @@ TensorIndex one_index(PyObject* key, const Device& device) {
 bool is_index_list(PyObject* key) {
   if (PyTuple_Check(key)) return true;
   if (!PyList_Check(key) || PyList_Size(key) >= 32) return false;
-  for (Py_ssize_t i = 0; i < PyList_Size(key); ++i) {
-    PyObject* const item = PyList_GetItem(key, i);
+  const Items items(key);
+  for (Py_ssize_t i = 0; i < items.size(); ++i) {
+    PyObject* const item = items[i];
     if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor(item)) return true;
-    if (PySequence_Check(item) && !PyUnicode_Check(item) && !is_integer(item, false)) return true;
+    if (PySequence_Check(item) && !is_integer(item, false)) return true;
   }
   return false;
 }
@@ -65,9 +71,8 @@ std::vector<TensorIndex> read_key(const Tensor& self, PyObject* key) {
     indices.push_back(one_index(key, self.device()));
     return indices;
   }
-  const nb::object items = nb::steal(PySequence_Tuple(key));
-  for (Py_ssize_t i = 0; i < PyTuple_Size(items.ptr()); ++i)
-    indices.push_back(one_index(PyTuple_GetItem(items.ptr(), i), self.device()));
+  const Items items(key);
+  for (Py_ssize_t i = 0; i < items.size(); ++i) indices.push_back(one_index(items[i], self.device()));
   return indices;
 }
 
@@ -110,7 +115,9 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     const Tensor& t = as_tensor(self);
     const std::vector<TensorIndex> indices = read_key(t, key);
     if (!is_tensor(value) && is_number(value, true)) {
-      const Tensor number = exec::wrapped_number(to_scalar(value));
+      // A number of more than 64 bits is a ValueError here, as in PyTorch.
+      const bool integer = PyLong_Check(value) && !PyBool_Check(value);
+      const Tensor number = exec::wrapped_number(integer ? Scalar(to_integer(value)) : to_scalar(value));
       const NoGil no_gil;
       indexing::set_item(t, indices, number);
       return;

@@ -63,6 +63,49 @@ def test_hooks_run_on_leaves_and_on_functions_with_several_results():
         b.sum().backward()
 
 
+@pytest.mark.parametrize("changed, message", [
+    (lambda g: g.double(), r"has changed the type of value \(was float32 got float64\)"),
+    (lambda g: g + 0j, "has changed the type of value"),
+    (lambda g: g.expand(2, 3), r"has changed the size of value \(was \[3\] got \[2, 3\]\)"),
+    (lambda g: g.sum(), "has changed the size of value"),
+    (lambda g: g.to("meta"), "has changed the device of value")])
+@pytest.mark.parametrize("where", ["leaf", "result", "before", "after"])
+def test_what_a_hook_returns_is_like_the_gradient(where, changed, message):
+    a = leaf(1.0, 2.0, 3.0)
+    b = a * 2
+
+    def before(grads):
+        return (changed(grads[0]),)
+
+    def after(found, grads):
+        return (changed(found[0]), *found[1:])
+
+    if where == "leaf":
+        a.register_hook(changed)
+    elif where == "result":
+        b.register_hook(changed)
+    elif where == "before":
+        b.grad_fn.register_prehook(before)
+    else:
+        b.grad_fn.register_hook(after)
+    name = {"before": "before", "after": "after"}.get(where, "<lambda>")
+    with pytest.raises(RuntimeError, match=f"hook '{name}' {message}"):
+        b.sum().backward()
+    assert a.grad is None
+
+
+def test_a_hook_cannot_make_a_gradient_of_none():
+    a = leaf(1.0, 2.0, 3.0)
+    q, r = torch.linalg.qr(a.view(3, 1))
+    r.register_hook(lambda g: torch.ones(1, 1))
+    with pytest.raises(RuntimeError, match="can't replace a None gradient with a non-None value"):
+        q.sum().backward()
+    b = a * 2
+    b.grad_fn.register_prehook(lambda grads: (None,))
+    b.sum().backward()
+    assert a.grad is None
+
+
 def test_a_node_has_one_object_and_a_dict_of_its_own():
     a = leaf(1.0)
     b = a * 2

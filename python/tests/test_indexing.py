@@ -81,7 +81,7 @@ def test_lists_and_what_is_no_index():
     assert x[0].tolist() == [9, 9, 9]
     with pytest.raises(IndexError, match="index 5 is out of bounds"):
         x[5]
-    with pytest.raises(IndexError):
+    with pytest.raises(TypeError, match="invalid data type 'str'"):
         x["a"]
     with pytest.raises(IndexError):
         x[0, 0, 0]

@@ -1,5 +1,6 @@
 """Numbers that a dtype cannot hold are refused where they are written, as PyTorch refuses them."""
 import math
+import warnings
 
 import numpy
 import pytest
@@ -121,3 +122,70 @@ def test_limits_outside_of_an_integer_dtype_that_no_element_reaches():
     for call in (lambda: t.to(torch.uint8).clamp(max=-1), lambda: t.clamp_max(-300)):
         with pytest.raises(RuntimeError, match="without overflow"):
             call()
+
+
+def test_isclose_compares_integers_without_tolerance_as_they_are():
+    a, b = torch.tensor([2**53, 2**63 - 1, 5]), torch.tensor([2**53 + 1, 2**63 - 2, 5])
+    assert torch.isclose(a, b, rtol=0, atol=0).tolist() == [False, False, True]
+    assert not torch.allclose(a, b, rtol=0, atol=0)
+    assert torch.isclose(a, b, rtol=0, atol=1).all()  # in float64, as PyTorch
+    assert torch.isclose(torch.tensor([True, False]), torch.tensor([True, True]), rtol=0, atol=0).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64, torch.complex64, torch.complex128])
+@pytest.mark.parametrize("tolerance", [{"rtol": float("inf")}, {"atol": float("inf")}, {"rtol": float("inf"), "atol": float("inf")}])
+def test_isclose_with_an_infinite_tolerance_wants_finite_differences(dtype, tolerance):
+    inf, nan = float("inf"), float("nan")
+    a = torch.tensor([inf, -inf, 1, inf, -inf, nan, 1, 2], dtype=dtype)
+    b = torch.tensor([1, -1, inf, -inf, -inf, 1, nan, 3], dtype=dtype)
+    assert torch.isclose(a, b, **tolerance).tolist() == [False, False, False, False, True, False, False, True]
+    if dtype == torch.float32:
+        assert not torch.isclose(torch.tensor(3e38), torch.tensor(-3e38), **tolerance)
+
+
+@pytest.mark.parametrize("dtype, low, high, first, end", [
+    (torch.float32, 0, 2**28, 0, 2**28 - 2**4), (torch.float32, 0, 2**30, 0, 2**30 - 2**6), (torch.float32, 0, 2**24, 0, 2**24),
+    (torch.float32, 0, 2**25, 0, 2**25 - 2), (torch.float32, -2**31, 2**31 - 1, -2**31, 2**31 - 2**7),
+    (torch.float32, 2**25 + 1, 2**30 - 100, 2**25 + 4, 2**30 - 100), (torch.float32, -2**25 - 7, 0, -2**25 - 4, 0),
+    (torch.float64, -2**62, 2**62, -2**62, 2**62 - 2**9), (torch.float64, 0, 2**40, 0, 2**40),
+    (torch.float16, 0, 32767, 0, 32768 - 2**4), (torch.bfloat16, 0, 2048, 0, 2048 - 2**3), (torch.bfloat16, 0, 255, 0, 255)])
+def test_random_integers_keep_below_a_bound_that_the_dtype_rounds_to(dtype, low, high, first, end):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(7)
+        drawn = torch.empty(200, dtype=dtype).random_(low, high)
+        torch.manual_seed(7)
+        assert torch.equal(drawn, torch.randint(first, end, (200,)).to(dtype))
+        assert drawn.double().max() < high
+        torch.manual_seed(7)
+        assert torch.equal(drawn, torch.randint(low, high, (200,), dtype=dtype))
+
+
+def test_random_integers_of_float32_are_those_of_pytorch():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(7)
+        assert torch.empty(3).random_(0, 2**28).tolist() == [59306176, 171107568, 128500440]
+        with pytest.raises(ValueError, match="'from' casted to dtype to be less than 'to' casted to dtype"):
+            torch.empty(3).random_(2**25 + 3, 2**25 + 4)
+
+
+def test_index_add_casts_alpha_to_the_dtype():
+    index, source = torch.tensor([0, 1]), torch.tensor([3, 1])
+    for dtype in INTEGERS:
+        assert torch.zeros(2, dtype=dtype).index_add_(0, index, source.to(dtype), alpha=1.5).tolist() == [3, 1]
+        assert torch.zeros(2, dtype=dtype).index_add(0, index, source.to(dtype), alpha=2.9).tolist() == [6, 2]
+    assert torch.zeros(2).index_add(0, index, source.float(), alpha=1.5).tolist() == [4.5, 1.5]
+    for dtype, alpha in ((torch.uint8, 300), (torch.uint8, -1.5), (torch.int64, 1j), (torch.float32, 1j)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            torch.zeros(2, dtype=dtype).index_add_(0, index, source.to(dtype), alpha=alpha)
+
+
+def test_to_dense_takes_a_dtype():
+    x = torch.ones(2)
+    assert x.to_dense() is x and x.to_dense(torch.float64).dtype == torch.float64
+    for wrong in (torch.tensor(2), "cpu", 3, 2.5, [1], True):
+        with pytest.raises(TypeError):
+            x.to_dense(wrong)
+    with pytest.raises(TypeError, match="masked_grad"):
+        x.to_dense(masked_grad=torch.float64)

@@ -232,14 +232,21 @@ def test_names_of_checkpoints():
     assert hasattr(torch.utils.data.DataLoader, "state_dict") and hasattr(torch.utils.data.DataLoader, "load_state_dict")
 
 
-@says("All are `RuntimeError`s as in PyTorch; an index out of range is an `IndexError` as well, a value out of its domain a `ValueError`.",
+@says("All are `RuntimeError`s as in PyTorch; an index out of range is an `IndexError` as well, a value out of its domain a `ValueError`, "
+      "and a dtype that an op does not take a `NotImplementedError` and a `TypeError`.",
       "`argand.ShapeError`, `DtypeError`, `DeviceError`, `GradError` say more.")
 @pytest.mark.parametrize("call, kind", [
     (lambda: torch.ones(2) + torch.ones(3), torch.ShapeError), (lambda: torch.ones(2, 3) @ torch.ones(2, 3), torch.ShapeError),
     (lambda: torch.ones(2).sum(5), IndexError), (lambda: torch.ones(2)[5], IndexError),
     (lambda: torch.ones(2, dtype=torch.int64).backward(), torch.GradError),
     (lambda: nn.functional.embedding(torch.tensor([7]), torch.ones(2, 2)), IndexError),
-    (lambda: torch.linspace(0, 1, -1), ValueError), (lambda: torch.bitwise_and(torch.ones(2), torch.ones(2)), torch.DtypeError)])
+    (lambda: torch.linspace(0, 1, -1), ValueError), (lambda: torch.bitwise_and(torch.ones(2), torch.ones(2)), torch.DtypeError),
+    (lambda: torch.bitwise_and(torch.ones(2), torch.ones(2)), NotImplementedError), (lambda: torch.ones(2).imag, TypeError),
+    (lambda: torch.sort(torch.ones(2) + 0j), TypeError), (lambda: torch.fft.rfft(torch.ones(2) + 0j), TypeError),
+    (lambda: torch.stack([torch.ones(2)], out=torch.empty(1, 2, dtype=torch.int64)), TypeError),
+    (lambda: torch.set_rng_state(torch.ones(5056)), TypeError),
+    (lambda: nn.functional.pad(torch.ones(3), (1, 1), mode="nope"), NotImplementedError),
+    (lambda: nn.functional.pad(torch.ones(3), (1, 1), mode="reflect"), NotImplementedError)])
 def test_errors_are_typed(call, kind):
     with pytest.raises(kind) as caught:
         call()

@@ -125,3 +125,89 @@ def test_ends_of_a_line_may_be_tensors_that_require_grad():
     for call in (lambda: torch.arange(a), lambda: torch.full((2,), a), lambda: torch.logspace(a, b, 3, base=a)):
         with pytest.raises(TypeError):
             call()
+
+
+class Three:
+    def __index__(self):
+        return 3
+
+
+LEGACY = [torch.Tensor, torch.FloatTensor, torch.DoubleTensor, torch.LongTensor, torch.BoolTensor, torch.ones(2).new]
+
+
+@pytest.mark.parametrize("make", LEGACY)
+def test_sizes_of_legacy_constructors_are_integers_of_any_kind(make):
+    for size in (3, np.int64(3), np.int32(3), np.uint8(3), np.array(3), Three()):
+        assert make(size).shape == (3,) and make(2, size).shape == (2, 3) and make(size, 2).shape == (3, 2)
+    assert make(2, True).shape == (2, 1) and make().shape == (0,) and make(torch.Size([2, 3])).shape == (2, 3)
+    assert make([3]).shape == (1,) and make(np.array([1, 2])).shape == (2,) and make(range(4)).shape == (4,)
+    for wrong in (True, False, np.bool_(True), 2.5, np.float32(2.5), np.float64(2.5), 1j, None, {}, (i for i in range(2))):
+        with pytest.raises(TypeError, match="data must be a sequence"):
+            make(wrong)
+    for wrong in ((True, 2), ([2], 3), (2.5, 2), (None, 2)):
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            make(*wrong)
+    for wrong in ((2, 2.5), (2, None), (2, [3])):
+        with pytest.raises(TypeError):
+            make(*wrong)
+
+
+def test_a_bool_is_a_size_behind_the_first():
+    assert torch.ones((2, True)).shape == torch.ones(2, True).shape == torch.zeros([2, True]).shape == (2, 1)
+    assert torch.ones(2).view(2, True).shape == torch.ones(2).reshape((2, True)).shape == (2, 1)
+    assert torch.ones(2, 2).sum((0, True)) == 4
+    for wrong in (lambda: torch.ones((True, 2)), lambda: torch.ones(True, 2), lambda: torch.ones([True]), lambda: torch.ones((2, np.bool_(True)))):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+@pytest.mark.parametrize("data", [None, {}, {1}, (i for i in [1]), object(), len, [None], [1, {}], [[None]]])
+def test_what_has_no_dtype(data):
+    with pytest.raises(RuntimeError, match="Could not infer dtype of"):
+        torch.tensor(data)
+    with pytest.raises(RuntimeError, match="Could not infer dtype of"):
+        torch.as_tensor(data)
+    for given in (lambda: torch.tensor(data, dtype=torch.float32), lambda: torch.ones(2).new_tensor(data)):
+        with pytest.raises(TypeError, match="invalid data type"):
+            given()
+
+
+def test_texts_are_no_data():
+    for make in (torch.tensor, torch.as_tensor, torch.ones(2).new_tensor):
+        with pytest.raises(TypeError, match="invalid data type 'str'"):
+            make("a")
+        with pytest.raises(ValueError, match="too many dimensions 'str'"):
+            make(["a"])
+    for key in ("a", ["a"], (None, "a")):
+        with pytest.raises(TypeError, match="invalid data type 'str'"):
+            torch.ones(2)[key]
+
+
+def test_arrays_that_no_tensor_holds():
+    for dtype in (">i4", ">f8", ">c8"):
+        array = np.zeros(2, dtype=dtype)
+        for make in (torch.tensor, torch.as_tensor, torch.from_numpy, lambda a: torch.ones(2) == a):
+            with pytest.raises(ValueError, match="byte order different from the native byte order"):
+                make(array)
+    assert torch.tensor([np.array([1, 2], dtype=">i4")]).tolist() == [[1, 2]]
+    wide = np.zeros(2, dtype=np.longdouble)
+    for make in (lambda: torch.tensor(wide), lambda: torch.tensor([wide]), lambda: torch.tensor(wide[0]), lambda: torch.tensor([wide[0]])):
+        with pytest.raises(TypeError, match="can't convert an array of type"):
+            make()
+
+
+@pytest.mark.parametrize("number", [2**64, 2**100, -2**63 - 1, 2**2000])
+def test_integers_beyond_64_bits_beside_a_tensor(number):
+    x, n = torch.ones(2), torch.tensor([2**63 - 1])
+    for call in (lambda: x + number, lambda: number * x, lambda: n == number, lambda: n < number, lambda: x.add_(number),
+                 lambda: torch.add(x, x, alpha=number), lambda: x.fill_(number), lambda: torch.full((2,), number), lambda: x.clamp(number),
+                 lambda: x.masked_fill(x > 0, number)):
+        with pytest.raises(OverflowError):
+            call()
+
+    def write():
+        x[0] = number
+    for call in (write, lambda: x[number], lambda: x.sum(number), lambda: x.narrow(0, 0, number)):
+        with pytest.raises(ValueError, match="Overflow when unpacking long"):
+            call()
+    assert x.tolist() == [1, 1]

@@ -123,10 +123,18 @@ TEST(Hooks, Errors) {
   EXPECT_MESSAGE("cannot register a hook on a tensor that doesn't require gradient",
                  ones({2}).register_hook([](Tensor g) { return g; }));
   EXPECT_MESSAGE("can't retain_grad on Tensor that has requires_grad=False", ones({2}).retain_grad());
-  const Tensor x = leaf({}, 3), y = x * 2;
-  y.register_hook([](const Tensor&) { return ones({2, 2}, kDouble); });
-  EXPECT_MESSAGE("a hook on a result of MulBackward1 changed the shape of its gradient from [] to [2, 2]",
-                 y.backward());
+  const auto with_hook = [](const Tensor& of, const Tensor& result) {
+    of.register_hook([result](const Tensor&) { return result; });
+    return of;
+  };
+  EXPECT_MESSAGE("a hook on a result of MulBackward1 has changed the size of value (was [] got [2, 2])",
+                 with_hook(leaf({}, 3) * 2, ones({2, 2}, kDouble)).backward());
+  EXPECT_MESSAGE("a hook on a result of MulBackward1 has changed the type of value (was float64 got float32)",
+                 with_hook(leaf({}, 3) * 2, ones({}, kFloat)).backward());
+  EXPECT_MESSAGE("a hook on a result of torch::autograd::AccumulateGrad has changed the type of value",
+                 (with_hook(leaf({}, 3), ones({}, kComplexDouble)) * 2).backward());
+  EXPECT_MESSAGE("a hook on a result of MulBackward1 has changed the device of value (was cpu got meta)",
+                 with_hook(leaf({}, 3) * 2, empty({}, TensorOptions(kDouble).device(kMeta))).backward());
 }
 
 TEST(RetainGrad, KeepsTheGradientOfWhatIsNoLeaf) {

@@ -92,14 +92,16 @@ struct IndexAdd : Kernel<IndexAddArgs> {
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
     check_source("index_add", a.self, wrap_dim(a.dim, a.self.dim(), "index_add"), a.index, a.source);
+    check_fits("index_add", a.alpha, a.self.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_add");
     const Tensor index = checked_index("index_add", a.index, size_at(out, dim), dim);
     const Tensor given = a.source;
+    const Scalar alpha = is_integral(out.dtype()) ? Scalar(a.alpha.to<int64_t>()) : a.alpha;  // as PyTorch casts it
     const Tensor source =
-        exec::dense_clone(a.alpha.equal(1) ? given : given * a.alpha, out.dtype());  // bool times 2 is an integer
+        exec::dense_clone(alpha.equal(1) ? given : given * alpha, out.dtype());  // bool times 2 is an integer
     blocks::add_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.dtype(), numbers(index), index.numel(),
                                       source.impl().data());
   }
@@ -112,6 +114,9 @@ struct IndexAdd : Kernel<IndexAddArgs> {
     s.add({s->real({4, 3}), 0, s->integer({5}, 0, 4), s->real({5, 3})});
     s.add({s->real({2, 4, 3}), 1, s->integer({3}, 0, 4), s->real({2, 3, 3}), 2});
     s.add({s->real({3}), 0, s->integer({}, 0, 3), s->real({})});
+    s.add({s->integer({4, 3}, -5, 5), 0, s->integer({5}, 0, 4), s->integer({5, 3}, -5, 5), 2.5});
+    s.fails({s->real({4, 3}), 0, s->integer({2}, 0, 4), s->real({2, 3}), std::complex<double>(0, 1)},
+            "index_add: value cannot be converted to type double without overflow");
     s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5), s->real({2, 3})},
             "index_add: index 4 is out of bounds for dimension 0 with size 4");
     s.fails({s->real({4, 3}), 0, s->integer({2}, 0, 4), s->real({3, 3})},

@@ -136,16 +136,17 @@ struct Pad : Composite<PadArgs> {
     if (a.mode == "constant") return constant_pad_nd(a.self, a.pad, a.value.value_or(0));
     ARGAND_CHECK(ValueError, !a.value || *a.value == 0, "pad: Padding mode \"", a.mode,
                  "\" doesn't take in value argument");
+    const bool reflect = a.mode == "reflect", replicate = a.mode == "replicate";
+    ARGAND_CHECK(NotImplementedError, reflect || replicate || a.mode == "circular", "pad: Unrecognised padding mode ",
+                 a.mode);
     const auto dims = static_cast<int64_t>(a.pad.size() / 2);
-    ARGAND_CHECK(ShapeError, dims >= 1 && dims <= 3 && (a.self.dim() == dims + 1 || a.self.dim() == dims + 2),
+    ARGAND_CHECK(NotImplementedError, dims >= 1 && dims <= 3 && (a.self.dim() == dims + 1 || a.self.dim() == dims + 2),
                  "pad: Padding size ", a.pad.size(), " is not supported for ", a.self.dim(),
                  "D input tensor.\nSupported combinations for non-constant padding:\n",
                  "  - 2D or 3D input: padding size = 2 (pads last dimension)\n",
                  "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n",
                  "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)");
     check_sizes(a.self, dims);
-    const bool reflect = a.mode == "reflect", replicate = a.mode == "replicate";
-    ARGAND_CHECK(ValueError, reflect || replicate || a.mode == "circular", "pad: Unrecognised padding mode ", a.mode);
     if (!replicate) check_amounts(a.self, a.pad, reflect);
     const Tensor self = reflect || replicate ? wide_on_cpu(a.self) : a.self;
     const exec::AutocastScope as_given;

@@ -87,8 +87,8 @@ ARGAND_NODE(Matmul, [](const MatmulArgs& a) -> const char* {
 struct Linear : Kernel<LinearArgs> {
   static constexpr auto schema = "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor";
   static constexpr auto doc =
-      "input [..., in] times weight [out, in] transposed, plus bias [out]. A weight [in] gives [...], with a 0-dim "
-      "bias.";
+      "input [..., in] times weight [out, in] transposed, plus bias [out], or one number. A weight [in] gives [...], "
+      "with a 0-dim bias.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
@@ -110,8 +110,9 @@ struct Linear : Kernel<LinearArgs> {
     }
     if (a.bias.defined()) {
       check_same_dtype("linear", "bias", a.bias, "weight", a.weight);
-      ARGAND_CHECK(ShapeError, a.bias.dim() == 1 && a.bias.sizes()[0] == a.weight.sizes()[0], "linear: expected bias [",
-                   a.weight.sizes()[0], "] (weight is ", a.weight.sizes(), "), got ", a.bias.sizes());
+      ARGAND_CHECK(ShapeError, a.bias.dim() <= 1 && (a.bias.numel() == 1 || a.bias.sizes()[0] == a.weight.sizes()[0]),
+                   "linear: expected bias [", a.weight.sizes()[0], "] (weight is ", a.weight.sizes(), "), got ",
+                   a.bias.sizes());
     }
     return {with_last(a.input.sizes().slice(0, a.input.sizes().size() - 1), a.weight.sizes()[0]), a.input.dtype()};
   }
@@ -121,7 +122,11 @@ struct Linear : Kernel<LinearArgs> {
     const Tensor x = a.input.dim() == 2 ? a.input : flat(exec::dense(a.input), in);
     const Tensor w = exec::alias(a.weight, {in, features}, {a.weight.strides().back(), a.weight.strides()[0]},
                                  a.weight.storage_offset());
-    const Tensor bias = a.bias.defined() ? exec::dense(a.bias) : a.bias;
+    // One number is the bias of all features.
+    const Tensor given = a.bias.defined() && a.bias.numel() == 1 && !vector
+                             ? exec::alias(a.bias, {features}, {0}, a.bias.storage_offset())
+                             : a.bias;
+    const Tensor bias = given.defined() ? exec::dense(given) : given;
     if (vector)
       product(x, w, exec::alias(out, {out.numel(), 1}, {1, 1}, out.storage_offset()), 1, 0,
               bias.defined() ? exec::alias(bias, {1}, {1}, bias.storage_offset()) : bias);
@@ -150,6 +155,8 @@ struct Linear : Kernel<LinearArgs> {
     s.add({s->real({3}), s->real({2, 3}), s->real({2})});
     s.add({s->real({2, 2, 3}), s->real({5, 3}), Tensor()});
     s.add({s->real({2, 2, 3}), s->real({3}), s->real({})});
+    s.add({s->real({4, 3}), s->real({2, 3}), s->real({})});
+    s.add({s->real({2, 2, 3}), s->real({2, 3}), s->real({1})});
     s.fails({s->real({4, 3}), s->real({3}), s->real({1})}, "linear: expected a 0-dim bias (weight is [3]), got [1]");
     s.fails({s->real({4, 3}), s->real({2, 4}), s->real({2})},
             "linear: expected input with 4 features (weight is [2, 4]), got [4, 3]");

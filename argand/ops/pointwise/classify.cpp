@@ -68,13 +68,26 @@ struct Isclose : Pointwise<IscloseArgs> {
       "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor";
   static constexpr auto doc =
       "|self - other| <= atol + rtol * |other| for finite numbers; infinities and, with equal_nan, NaNs are close to "
-      "their "
-      "equals only. Both must have one dtype.";
+      "their equals only. Integers are compared in float64, and as they are if rtol and atol are 0. Both must have one "
+      "dtype.";
   static constexpr int variants = kFunction | kMethod;
-  static constexpr auto promote = Promote::kCompareFloat;
-  static constexpr auto compute = kFloatComplexBody;
   static constexpr bool differentiable = false;
-  ARGAND_BODY((x, y, rtol, atol, equal_nan), is_close(x, y, rtol, atol, equal_nan))
+  // An infinite difference is within no tolerance, not even an infinite one; equal infinities have none.
+  struct Near : Pointwise<IscloseArgs> {
+    static constexpr auto promote = Promote::kCompareFloat;
+    static constexpr auto compute = kFloatComplexBody;
+    ARGAND_BODY((x, y, rtol, atol, equal_nan),
+                is_close(x, y, rtol, atol, equal_nan) && (x == y || isnan(x) || isfinite(abs(x - y))))
+  };
+  // Without tolerances integers are compared as they are: float64 rounds those beyond 2^53.
+  struct Equal : Pointwise<IscloseArgs> {
+    static constexpr auto promote = Promote::kCompare;
+    static constexpr int num_scalars = 0;
+    ARGAND_BODY((x, y), x == y)
+  };
+  static const PointwiseInfo& form(const Args& a) {
+    return is_integral(a.self.dtype(), true) && a.rtol == 0 && a.atol == 0 ? form_of<Equal> : form_of<Near>;
+  }
   static void check(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "isclose: ", a.self.dtype(), " did not match ",
                  a.other.dtype());
@@ -84,6 +97,7 @@ struct Isclose : Pointwise<IscloseArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 4}), s->real({4}), 0.5, 0.5});
     s.add({s->integer({3, 4}, -2, 2), s->integer({3, 4}, -2, 2)});
+    s.add({s->integer({3, 4}, -2, 2), s->integer({3, 4}, -2, 2), 0.0, 0.0});
     s.fails({s->real({2}), s->real({2}), -1.0}, "isclose: rtol must be greater than or equal to zero, but got -1");
     s.fails({s->real({2}), s->integer({2}, 0, 2)}, "isclose: float64 did not match int64");
   }

@@ -79,8 +79,9 @@ struct Lerp : Pointwise<LerpArgs> {
   static void check(const Args& a) {
     ARGAND_CHECK(DtypeError, a.end.dtype() == a.self.dtype(), "lerp: expected dtype ", a.self.dtype(),
                  " for `end` but got dtype ", a.end.dtype());
-    ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.impl().wrapped_number,
-                 "lerp: expected dtype ", a.self.dtype(), " for `weight` but got dtype ", a.weight.dtype());
+    // One of no dimensions stands beside the others as operands do, whatever its dtype.
+    ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.dim() == 0, "lerp: expected dtype ",
+                 a.self.dtype(), " for `weight` but got dtype ", a.weight.dtype());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (1 - wide(c.weight)).conj(); }
   static Tensor grad_end(const Ctx& c, const Tensor& g) { return g * wide_conj(c.weight); }
@@ -88,6 +89,9 @@ struct Lerp : Pointwise<LerpArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3}), s->away_from(0.5, {3})});
     s.add({s->real({2, 3}), s->real({3}), exec::wrapped_number(0.25)});
+    s.add({s->real({2, 3}), s->real({3}), s->integer({}, 0, 2)});
+    s.fails({s->real({2}), s->real({2}), s->integer({1}, 0, 2)},
+            "lerp: expected dtype float64 for `weight` but got dtype int64");
     s.fails({s->real({2}), s->integer({2}, 0, 2), exec::wrapped_number(0.5)},
             "lerp: expected dtype float64 for `end` but got dtype int64");
   }

@@ -145,14 +145,19 @@ struct SpecialNdtri : Pointwise<SpecialNdtriArgs> {
 };
 ARGAND_OP(SpecialNdtri)
 
+// Of the distributions' shapes, and of zeta's exponent, which nobody implements.  An error of the backward pass alone.
+[[noreturn]] static void no_gradient(const char* op) {
+  ARGAND_THROW(NotImplementedError, op, ": the derivative with respect to argument 'self' is not implemented");
+}
+
 struct SpecialZeta : Pointwise<SpecialZetaArgs> {
   static constexpr auto schema = "special_zeta(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
   static constexpr auto doc = "Hurwitz' zeta function: the sum of (other + k)^-self over k = 0, 1, ...; self >= 1.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
-  static constexpr uint32_t constant_arguments = bits(kSelf);
   ARGAND_BODY((s, q), zeta(s, q))
+  static Tensor grad_self(const Ctx&, const Tensor&) { no_gradient("special_zeta"); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return -g * c.self * special_zeta(c.self + 1, c.other); }
   static void samples(S& s) {
     s.add_without_gradient({s->real({2, 3}, 1.5, 4), s->positive({2, 3})});
@@ -162,7 +167,6 @@ struct SpecialZeta : Pointwise<SpecialZetaArgs> {
 };
 ARGAND_OP(SpecialZeta)
 
-// The gradient in the shape of the distribution is implemented by nobody.
 struct Igamma : Pointwise<IgammaArgs> {
   static constexpr auto schema = "igamma(Tensor self, Tensor other) -> Tensor";
   static constexpr const char* overloads[] = {"special_gammainc(Tensor self, Tensor other) -> Tensor"};
@@ -170,8 +174,8 @@ struct Igamma : Pointwise<IgammaArgs> {
       "The part of the gamma distribution with the shape self below other: the lower incomplete gamma function, "
       "divided by gamma(self). The gradient is for other alone.";
   static constexpr auto compute = kFloatBody;
-  static constexpr uint32_t constant_arguments = bits(kSelf);
   ARGAND_BODY((a, x), igamma(a, x))
+  static Tensor grad_self(const Ctx&, const Tensor&) { no_gradient("igamma"); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return g * exp((c.self - 1) * c.other.log() - c.other - c.self.lgamma());
   }
@@ -190,8 +194,8 @@ struct Igammac : Pointwise<IgammacArgs> {
       "The part of the gamma distribution with the shape self above other, 1 - igamma(self, other), exact for large "
       "other. The gradient is for other alone.";
   static constexpr auto compute = kFloatBody;
-  static constexpr uint32_t constant_arguments = bits(kSelf);
   ARGAND_BODY((a, x), igammac(a, x))
+  static Tensor grad_self(const Ctx&, const Tensor&) { no_gradient("igammac"); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return -g * exp((c.self - 1) * c.other.log() - c.other - c.self.lgamma());
   }

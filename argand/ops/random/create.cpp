@@ -118,7 +118,7 @@ struct Randint : Kernel<RandintArgs> {
     return meta_of(Args::kName, a.size, a.options, dtype);
   }
   static void run(const Args& a, Tensor& out) {
-    draw_integers(out, a.low, static_cast<uint64_t>(a.high) - static_cast<uint64_t>(a.low), a.generator);
+    draw_between(out, a.low, a.high, a.generator);
   }
   static void samples(S& s) {
     s.fails({3, 3, {2}}, "randint expects 'from' to be less than 'to', but got from=3 >= to=3");
@@ -143,7 +143,7 @@ struct RandintLike : Kernel<RandintLikeArgs> {
     return meta;
   }
   static void run(const Args& a, Tensor& out) {
-    draw_integers(out, a.low, static_cast<uint64_t>(a.high) - static_cast<uint64_t>(a.low), {});
+    draw_between(out, a.low, a.high, {});
   }
   static void samples(S& s) {
     s.fails({s->real({2}), 3, 3}, "randint_like expects 'from' to be less than 'to', but got from=3 >= to=3");

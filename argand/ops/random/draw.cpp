@@ -1,6 +1,7 @@
 #include "argand/ops/random/draw.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -132,6 +133,40 @@ void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::o
   });
 }
 
+int integer_digits(ScalarType dtype) {
+  return dtype == kHalf ? 11 : dtype == kBFloat16 ? 8 : dtype == kFloat ? 24 : 53;
+}
+
+// What `value` becomes in a dtype; itself if that is no int64.
+static int64_t rounded(int64_t value, ScalarType dtype) {
+  return dispatch<kFloatingTypes>(dtype, "random_", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto number = static_cast<double>(static_cast<op_math_t<T>>(T(static_cast<op_math_t<T>>(value))));
+    return std::abs(number) < 0x1p63 ? static_cast<int64_t>(number) : value;
+  });
+}
+// The distance between numbers of a dtype that are as large as `value`.
+static int64_t spacing(int64_t value, ScalarType dtype) {
+  const uint64_t size = value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  return int64_t{1} << std::max(static_cast<int>(std::bit_width(size)) - integer_digits(dtype), 0);
+}
+
+int64_t first_drawn(int64_t from, ScalarType dtype) {
+  if (!is_floating_point(dtype) || from == std::numeric_limits<int64_t>::max()) return from;
+  const int64_t next = rounded(from + 1, dtype);
+  return next < from ? next + spacing(from + 1, dtype) : from;
+}
+int64_t end_of_drawn(int64_t to, ScalarType dtype) {
+  if (!is_floating_point(dtype)) return to;
+  const int64_t last = rounded(to - 1, dtype);
+  return last >= to ? last - spacing(to - 1, dtype) : to;
+}
+
+void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g) {
+  from = first_drawn(from, out.dtype()), to = end_of_drawn(to, out.dtype());
+  draw_integers(out, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from), g);
+}
+
 void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType dtype) {
   ARGAND_CHECK(ValueError, low < high, op, " expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
   const auto check = [&](int64_t least, int64_t most) {
@@ -148,6 +183,9 @@ void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType d
     else if constexpr (std::is_integral_v<T>)
       check(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
   });
+  ARGAND_CHECK(ValueError, first_drawn(low, dtype) < end_of_drawn(high, dtype), op,
+               " expects 'from' casted to dtype to be less than 'to' casted to dtype, but got from=",
+               first_drawn(low, dtype), " >= to=", end_of_drawn(high, dtype));
 }
 
 }  // namespace argand::ops

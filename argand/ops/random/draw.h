@@ -34,8 +34,20 @@ void fill_in_memory_order(const Tensor& out, Fill fill) {
 void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g);
 void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g);
 void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g);
+// Those of [from, to), where the dtype can hold the bounds: see first_drawn.
+void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g);
 
-// ValueError unless low < high and both fit `dtype`.
+// The bounds of the integers that are drawn for [from, to).  A floating-point dtype may round `to - 1` up to `to`,
+// which must not come, and the numbers beside it, which would round so, too; and `from + 1` down to less than `from`.
+// The bounds are then moved to the nearest numbers of the dtype that are safe, as in PyTorch, whose stream depends on
+// it.
+int64_t first_drawn(int64_t from, ScalarType dtype);
+int64_t end_of_drawn(int64_t to, ScalarType dtype);
+
+// Bits of the significand of a floating-point dtype: all integers up to 2^digits are numbers of it.
+int integer_digits(ScalarType dtype);
+
+// ValueError unless low < high, also as bounds in `dtype`, and both fit `dtype`.
 void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType dtype);
 
 }  // namespace argand::ops

@@ -119,17 +119,17 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
   // Beyond these not every integer is a number of the dtype.
   static void warn_of_gaps(int64_t value, const char* name, ScalarType type) {
     if (is_integral(type) || type == kBool) return;
-    const int digits = type == kHalf ? 11 : type == kBFloat16 ? 8 : type == kFloat ? 24 : 53;
+    const int digits = integer_digits(type);
     if (value < -(int64_t{1} << digits) || value > int64_t{1} << digits)
       warn(name, " is out of bounds [-(2^", digits, "), 2^", digits, "]. Due to precision limitations ", type,
            " can support discrete uniform distribution only within this range.");
   }
   static void run(const Args& a, Tensor& out) {
-    const auto from = static_cast<uint64_t>(a.from);
+    if (a.to) return draw_between(out, a.from, *a.to, a.generator);
+    const int64_t from = first_drawn(a.from, out.dtype());
     // All of int64 wraps to 0, which is how the kernel wants it.
-    const uint64_t range =
-        a.to ? static_cast<uint64_t>(*a.to) - from : static_cast<uint64_t>(largest(out.dtype())) - from + 1;
-    draw_integers(out, a.from, range, a.generator);
+    const uint64_t range = static_cast<uint64_t>(largest(out.dtype())) - static_cast<uint64_t>(from) + 1;
+    draw_integers(out, from, range, a.generator);
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
