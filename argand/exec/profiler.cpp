@@ -51,7 +51,7 @@ struct OnDevice {
     end.record(stream);
     launches = launches_so_far() - launches;
   }
-  // Of the process: what other threads launch meanwhile makes a span that launches nothing look as if it did.
+  // Launches of the whole process: if other threads launch meanwhile, a span that launches nothing looks as if it did.
   static uint64_t launches_so_far() { return backend_of(kCUDA).issue_stats().launches; }
 
   cuda::Stream stream;
@@ -441,7 +441,7 @@ int64_t parent_around(const std::deque<Event>& events, int64_t parent, const Eve
   return parent;
 }
 
-// Of a thread's events, which are in the order of their begin; waits for the device.
+// The device times of a thread's events, which are in the order of their beginning; waits for the device.
 std::vector<std::optional<DeviceTime>> device_times(Session::Log& session, const std::deque<Event>& events) {
   std::vector<std::optional<DeviceTime>> out(events.size());
   std::vector<uint64_t> within(events.size());  // launches of the spans within

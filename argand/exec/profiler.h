@@ -1,4 +1,4 @@
-// What ran when: every op call, every node of a backward pass and every range that a program names, on all threads, for
+// Records when each op call, each node of a backward pass and each range that a program names ran, on all threads, for
 // torch.profiler.
 //
 //   profiler::Session session({.shapes = true});
@@ -131,7 +131,7 @@ enum class Form : int8_t { kPlain, kInPlace };
 
 struct ThreadLog;
 
-// Of the calling thread; may end on another one.
+// A span of the calling thread; it may end on another one.
 class Span {
  public:
   explicit Span(std::string_view name, Scope scope = Scope::kFunction, std::string_view argument = {}) {

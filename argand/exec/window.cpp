@@ -38,7 +38,7 @@ bool mutant(Mutant m) { return active_mutant.load(std::memory_order_relaxed) == 
 
 class GroupBuilder {
  public:
-  // Of the instructions [first, last), which are the group of `uses`, into `program`, which is empty.
+  // Builds `program`, which is empty, from the instructions [first, last), which are the group of `uses`.
   GroupBuilder(const Instrs& instrs, size_t first, size_t last, StorageUses& uses, PointwiseProgram& program)
       : instrs_(instrs), uses_(uses), group_(std::span(instrs.list).subspan(first, last - first)), program_(program) {}
 

@@ -27,8 +27,8 @@ struct Attention {
   double scale;
   bool causal;  // query i sees keys 0 ... i
   AttentionOperand query, key, value;
-  // Of the scores [batch, heads, queries, keys], repeated with strides of 0: bool, true for those that take part, or
-  // `type`, added to them.  No data: none.
+  // The mask of the scores [batch, heads, queries, keys], broadcast by strides of 0: bool, true for scores that take
+  // part, or `type`, added to the scores.  No data: no mask.
   AttentionOperand mask;
   ScalarType mask_type;
   double dropout;  // the chance of a weight to become 0; the CPU has 0 alone

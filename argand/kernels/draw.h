@@ -30,7 +30,7 @@ struct Draw {
   bool wide = false;                // integers from 64 bits instead of 32
   const void* chances = nullptr;    // of double beside elements of double or for the last three kinds, else of float
   const void* chances_b = nullptr;  // of double
-  // Of kKept: numbers taken by KeepNumbers, after the first `skipped` of each thread, instead of the generator's next.
+  // For kKept: numbers that KeepNumbers took, used instead of the generator's next ones.  Each thread skips `skipped`.
   const void* state = nullptr;
   uint64_t skipped = 0;
 };

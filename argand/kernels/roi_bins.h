@@ -164,7 +164,7 @@ class RoiBins {
   A start_, bin_, grid_;
 };
 
-// Of all regions and both dimensions: what tabulate() gives, and what RoiBins::grid() is.
+// The results of tabulate() and RoiBins::grid() for all regions and both dimensions.
 struct RoiTables {
   int *first[2], *count[2], *at[2];  // [rois, bins]
   int *hull_begin[2], *hull_end[2];  // [rois]

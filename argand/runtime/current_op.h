@@ -1,4 +1,4 @@
-// The op whose kernel the calling thread is issuing, for messages: errors of a device that come later, memory tables.
+// The op whose kernel the calling thread is issuing.  Later device errors and memory tables name it.
 #pragma once
 #include <optional>
 #include <span>
@@ -19,7 +19,7 @@ class CurrentOp {
  public:
   // `results`: what the op writes; they outlive the scope, as does `shape`.
   explicit CurrentOp(const char* name, std::span<const Tensor> results = {});
-  // Of an instruction that gives the array it writes its memory.
+  // For an instruction that allocates the array it writes.
   CurrentOp(const char* name, const ArrayShape& shape);
   ~CurrentOp();
   CurrentOp(const CurrentOp&) = delete;

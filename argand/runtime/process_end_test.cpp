@@ -66,7 +66,7 @@ void exit_in_a_call() {
   std::exit(3);
 }
 
-// Of the program: its destructor waits for a thread that calls until that fails.
+// A static object of the program.  Its destructor waits for a thread that makes device calls until one fails.
 struct Worker {
   std::thread thread;
   ~Worker() {

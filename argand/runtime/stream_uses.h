@@ -20,7 +20,7 @@ namespace argand {
 struct StreamUses {
   uint64_t (*mark)(const StreamRef& side);
   void (*joined)(const StreamRef& owner, const StreamRef& side, uint64_t mark) noexcept;
-  // Of the backend of GPUs; null before it is loaded.
+  // The functions of the GPU backend; null before it is loaded.
   static inline constinit std::atomic<const StreamUses*> of_gpus{nullptr};
 };
 

@@ -151,7 +151,7 @@ int64_t plane_grain(const ChannelPass& c) { return std::max<int64_t>(1, kNormGra
 
 // ---- statistics
 
-// Of a part of a channel: how many elements, their mean, and the sum of their squares about it.
+// Moments of a part of a channel: the number of elements, their mean, and the sum of squared distances from it.
 struct PartMoments {
   int64_t count;
   double mean, squares;

@@ -423,7 +423,7 @@ class WeightGrad {
            first_row(run) * l_.inner_size * position_stride();
   }
 
-  // Of neighbours in gy.
+  // Distances between neighbours in gy.
   int64_t out_stride() const { return l_.s.channels_last ? 1 : l_.s.out_size(); }
   int64_t position_stride() const { return l_.s.channels_last ? outs_ : 1; }
 

@@ -110,7 +110,7 @@ struct Constant {
   __device__ __forceinline__ constexpr bool operator()() const { return kValue; }
 };
 
-// Of a thread: the row of its sums' elements 0 and 1 in a tile (2 and 3: 8 further), and the column of 0 and 2.
+// A thread's place in a tile: the row of elements 0 and 1 of its sums (2 and 3: 8 rows below), the column of 0 and 2.
 __device__ __forceinline__ int tile_row() { return threadIdx.x % 32 / 4; }
 __device__ __forceinline__ int tile_column() { return threadIdx.x % 4 * 2; }
 

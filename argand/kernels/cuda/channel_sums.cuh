@@ -18,7 +18,7 @@ struct CenterTerms {
   __device__ __forceinline__ A scale_at(int64_t place) const { return scale ? scale[at(place)] : A(1); }
 };
 
-// Of each plane: the sums of g and of g * (x - center) * scale.
+// The sums of g and of g * (x - center) * scale of each plane.
 template <class T, int W, bool kOneWarp>
 __global__ void plane_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t planes, int64_t inner,
                                op_math_t<T>* sums, op_math_t<T>* products) {
@@ -48,7 +48,7 @@ __global__ void plane_products(const T* g, const T* x, CenterTerms<op_math_t<T>>
   products[plane] = product * terms.scale_at(plane);
 }
 
-// Of each plane: its mean, and the sum of squared distances from it.  The plane is read twice, the second time from
+// The mean of each plane, and the sum of squared distances from it.  The plane is read twice, the second time from
 // cache.
 template <class T, int W, bool kOneWarp>
 __global__ void plane_moments(const T* x, int64_t planes, int64_t inner, op_math_t<T>* means, op_math_t<T>* squares) {

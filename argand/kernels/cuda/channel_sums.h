@@ -12,7 +12,7 @@ struct Centers {
   int64_t step, count;
 };
 
-// Of each channel: the sums of g and of g * (x - center) * scale; a result may be null.
+// The sums of g and of g * (x - center) * scale of each channel; a result may be null.
 void channel_products(const cpu::ChannelPass& call, const void* g, const void* x, const Centers& centers, void* sum,
                       void* product);
 

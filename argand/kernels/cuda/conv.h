@@ -31,7 +31,7 @@ void depthwise_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void
 // operands are regrouped: few channels are joined by those of neighbours, which takes a stride away, and single taps
 // with a stride read what they need side by side.
 bool gains_by_regrouping(const cpu::ConvShape& s, ScalarType dtype);
-// Of such a problem: the one without a stride, and its operands.
+// The regrouped problem, which has no stride, with its operands.
 struct Regrouped {
   Regrouped(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w);
   cpu::ConvShape shape;

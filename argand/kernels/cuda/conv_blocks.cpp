@@ -16,8 +16,8 @@
 namespace argand::cuda {
 namespace {
 
-// Of an empty product nothing is left but zeros and the bias, which the own kernels write; the library may take empty
-// tensors and then read from them.
+// Whether the library did it.  Our kernels handle empty products, whose results are zeros or the bias: the library may
+// accept empty tensors and then read from them.
 bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y,
                 const void* bias = nullptr) {
   if (is_complex(dtype)) return false;

@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(
     const int first = tile / f.bands() * kImages, y0 = tile % f.bands() * kBand;
     const int64_t out = int64_t{first} * kO * kOutH * kOutW + y0 * kOutW;
     const auto store = [&](int at, float value) { store_result(epilogue, y, out + at, value); };
-    // Of element e of the segments of a share's threads from `owners`, for the first of their channels; to: -1: none.
+    // Where element e of the segments of a share's threads from `owners` on goes, for the first of the thread's
+    // channels.  If `to` is -1, it goes nowhere.
     const auto place_of = [&](int owners, int e, int& output, int& to) {
       const int owner = owners + e / kSegment, item = owner % f.items();
       const int image = item / (kBand * kSegments), row = item / kSegments % kBand,

@@ -382,7 +382,8 @@ __global__ void __launch_bounds__(1024) count_targets(CrossEntropyRows c, A* tot
   if (threadIdx.x == 0) *total = static_cast<A>(count);
 }
 
-// Of all rows: (1 - smoothing) w[t] + smoothing / C sum_c w[c], 0 if ignored.  Every block adds the weights up.
+// The factor of each row: (1 - smoothing) w[t] + smoothing / C sum_c w[c], or 0 if the row is ignored.  Every block
+// adds up all weights.
 template <class A>
 __global__ void cross_entropy_softmax_factors(CrossEntropyRows c, A* factors) {
   await_earlier_work();

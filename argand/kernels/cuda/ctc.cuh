@@ -50,7 +50,7 @@ struct CtcSequence {
       labels[i] = static_cast<int>(checked_index(given[i], q.classes, false, static_cast<ErrorSlot*>(q.slot), q.op, 0));
     __syncthreads();
   }
-  // Of steps first, first + by, ...; no thread may still read those before.
+  // Reads the log-probabilities of steps first, first + by, ...; no thread may still be reading the earlier ones.
   __device__ __forceinline__ void read_ahead(int64_t first, int by, int steps) {
     const int each = count + 1;
     for (int e = threadIdx.x; e < steps * each; e += blockDim.x) {

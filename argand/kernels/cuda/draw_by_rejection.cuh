@@ -51,7 +51,7 @@ class ElementSource {
 
 enum { kGamma, kPoisson, kBinomial };
 
-// Of the parameters a[i], and for kBinomial b[i]; no gamma sample is below `least`.
+// Draws out[i] with the parameter a[i], and b[i] for kBinomial; no gamma sample is below `least`.
 template <class T, int kKind>
 __global__ void draw_by_rejection(T* out, int64_t n, PhiloxNumbers numbers, const double* a, const double* b,
                                   double least) {

@@ -6,7 +6,7 @@ namespace argand {
 
 constexpr int few_ceil(int a, int b) { return (a + b - 1) / b; }
 
-// Of a row of outputs; a thread has one at a time.
+// The length of a segment of a row of outputs; a thread computes one segment at a time.
 inline constexpr int kLeastFewSegment = 4, kMostFewSegment = 8;
 constexpr int few_segment(int out_w) {
   int best = kMostFewSegment;

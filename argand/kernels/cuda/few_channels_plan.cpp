@@ -90,8 +90,8 @@ FewForward plan_large_batches(const FewChannels& s) {
 
 // band == 0: not for this kernel.
 FewWeightGrad plan_large_weight_grad(const FewChannels& s) {
-  // Of the threads of a block, in instructions, for a row and for what is done once an item; of fewer threads than
-  // these the multiprocessor waits.
+  // The instructions of a thread for a row, and for what it does once per item.  With fewer than kEnoughThreads threads
+  // in a block the multiprocessor waits.
   constexpr int64_t kRowCost = 280, kItemCost = 120, kEnoughThreads = 192;
   FewWeightGrad best{s, 0, 0};
   if (best.units() > FewWeightGrad::kMostThreads) return best;

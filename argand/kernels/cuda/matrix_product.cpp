@@ -63,7 +63,7 @@ void own_product(const MatrixProduct& p) {
 }
 
 std::optional<LtMatrix> as_library_matrix(const MatrixProduct::Operand& o, int64_t rows, int64_t columns) {
-  // Of a single line, how far it is to the next does not matter.
+  // With a single line, the distance to the next does not matter.
   const auto fits = [](int64_t lines, int64_t length, int64_t line_stride, int64_t stride) {
     return (stride == 1 || length == 1) && (line_stride >= length || lines == 1);
   };

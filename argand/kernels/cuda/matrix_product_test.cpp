@@ -18,7 +18,7 @@ class Product : public OnDevice {
   struct Sizes {
     int64_t least_lines, most_lines, least_depth, most_depth;
   };
-  // Of small products, also such as have larger tiles; and of some that are not small.
+  // Small products, small products with larger tiles, and products that are not small.
   static constexpr Sizes kSmall{1, 140, 1, 70}, kLargerTiles{80, 140, 150, 200}, kDeep{1, 60, 4097, 4200};
 
   int64_t random(int64_t least, int64_t most) {

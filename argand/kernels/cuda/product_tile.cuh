@@ -48,7 +48,7 @@ struct ProductTile {
   alignas(64) Sum a[kTileDepth][kRows + 4];
   alignas(64) Sum b[kTileDepth][kTileColumns + 4];
 
-  // Of this thread, in the tile: its first row and column, whose R and kColumnsEach successors are its too.
+  // The first of this thread's R rows and kColumnsEach columns in the tile.
   static __device__ __forceinline__ int row() { return threadIdx.x / kTileSide * R; }
   static __device__ __forceinline__ int column() { return threadIdx.x % kTileSide * kColumnsEach; }
 

@@ -66,7 +66,7 @@ class Steps {
     ARGAND_CHECK(ValueError, units_ * gates_of(c.kind) <= std::numeric_limits<int>::max(),
                  "_recurrence: expected fewer than 2^31 gates in a step, got ", c.batch, " x ", columns_);
   }
-  // Of the i-th in the order of the computation.
+  // The time step that is computed as the i-th.
   int64_t at(int64_t i) const { return c_.reverse ? c_.steps - 1 - i : i; }
   int64_t units() const { return units_; }
   // Step t of an array with so many numbers for each unit.

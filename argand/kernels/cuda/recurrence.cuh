@@ -202,7 +202,8 @@ struct StepGradient {
   op_math_t<T>*direct, *grad_c;
 };
 
-// Of a unit of a sequence, e = row * hidden + u; `sum` is its element of the later step's product, if there is one.
+// Finishes one unit of a sequence, e = row * hidden + u; `sum` is its element of the later step's product, if there is
+// one.
 template <int kKind, class T, class A>
 __device__ __forceinline__ void finish_step_backward(const StepGradient<T>& s, bool has_later, A sum, int e,
                                                      int hidden) {

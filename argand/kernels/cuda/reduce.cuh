@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(1024)
     }
   }
   const A sum = reduce_lanes<Op>(combine_tree<Op>(sums), s.lanes);
-  // Of the result's place; the kept dimensions of rows are in the order of the result.
+  // `unit` is also the index of the result: the kept dimensions of rows are in the order of the result.
   if (live && lane == 0) store(unit, sum);
 }
 

@@ -133,7 +133,7 @@ struct Extreme {
   int64_t index;
 };
 
-// Of equal elements the first or the last; NaNs count as equal, and beyond all numbers.
+// Among equal elements it takes the first or the last; NaNs count as equal, and beyond all numbers.
 template <class A, bool kLargest, bool kFirst>
 struct ExtremeOp {
   using Acc = Extreme<A>;

@@ -196,8 +196,8 @@ class SharedTile {
   }
 
  private:
-  // Of chunk c + lane_chunk of row + lane_row, where row is a multiple of 8 and c of 2: what depends on the lane is the
-  // same for all tiles but for one exclusive or.
+  // The address of chunk c + lane_chunk of row + lane_row, where row is a multiple of 8 and c of 2: the part that
+  // depends on the lane is the same for all tiles except for one exclusive or.
   __device__ __forceinline__ unsigned at(int row, int c, int lane_row, int lane_chunk) const {
     constexpr int kRowBytes = kWidth * int(sizeof(T));
     const int lane_offset = lane_row * kRowBytes + (lane_chunk ^ lane_row % 8) * 16;

@@ -72,7 +72,7 @@ class CachingAllocator {
 
   // Gives every wholly free page back to the device.  Waits for the device.
   void empty_cache();
-  // Of bytes of a block that a caller holds; false if other processes cannot map them.  See DeviceMemory.
+  // Shares bytes of a block that a caller holds; false if other processes cannot map them.  See DeviceMemory.
   bool share(const void* data, size_t nbytes, SharedMemory& out);
   // Whether a graph is captured, so that nobody may wait for the device.
   bool capture_under_way() const;

@@ -256,7 +256,8 @@ EpilogueSlot slot_of(const LtProduct& p) {
           take_relu};
 }
 
-// Of one device; lives as long as the process, because nothing of CUDA may be called when static objects go.
+// The library for one device.  It is never destroyed, because no CUDA call may be made while static objects are
+// destroyed.
 class Library {
  public:
   explicit Library(int device) : device_(device) {

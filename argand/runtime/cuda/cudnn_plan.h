@@ -22,7 +22,7 @@ int64_t alignment(const void* p);  // up to what matters to engines
 cudnnDataType_t type_of(ScalarType t);
 
 using Sizes = std::vector<int64_t>;
-// Of the caller's memory; without an alignment, one that is only within the engine.
+// A tensor in the caller's memory or, without an alignment, one that exists only within the engine.
 Descriptor tensor(int64_t id, cudnnDataType_t type, const Sizes& dims, const Sizes& strides,
                   std::optional<int64_t> alignment = {});
 

@@ -38,7 +38,7 @@ class Graph final : public DeviceGraph {
   void end() override;
   void replay() override;
 
-  // Of the capture: the first is the one it was begun on, the others joined it.  With captures_mutex().
+  // Whether the stream is in the capture: the first is where it began, the others joined it.  With captures_mutex().
   bool has(const StreamRef& stream) const {
     return std::find(streams_.begin(), streams_.end(), stream) != streams_.end();
   }

@@ -32,7 +32,7 @@ void launch(const Kernel& kernel, const Grid& grid, const EpilogueSlot& slot, Ar
 // Sets bytes of device memory, on the current stream.
 void fill_bytes(void* at, uint8_t value, size_t nbytes);
 
-// Of the current device.
+// Properties of the current device.
 int multi_processor_count();
 int max_threads_per_multi_processor();
 int shared_memory_per_block();            // bytes, at most, of a kernel that is allowed them

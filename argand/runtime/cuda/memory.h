@@ -15,7 +15,7 @@ Allocator& device_allocator(int device);
 MemoryMonitor& memory_monitor(int device);
 Allocator& pinned_allocator();
 PinnedAllocator& pinned_blocks();
-// Of all devices used so far, and of host memory.
+// Empties the caches of all devices used so far, and of host memory.
 void empty_caches();
 
 // Memory that several processes use, see MemorySharing.

@@ -102,7 +102,7 @@ const char* text_of(const std::string& header) {
   return "";  // CUDA's own: NVRTC's version stands for it
 }
 
-// Of a header's text and those that it includes, itself or through others.
+// The hash of a header's text and of all headers that it includes, directly or indirectly.
 const std::string& header_hash(const std::string& header) {
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new std::map<std::string, std::string>;

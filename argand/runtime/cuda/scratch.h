@@ -5,7 +5,7 @@
 
 namespace argand::cuda {
 
-// Of the current device and stream.
+// Memory of the current device, for the current stream.
 class Scratch {
  public:
   template <class N>
