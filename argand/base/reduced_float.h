@@ -14,8 +14,8 @@ namespace argand {
 struct FromBits {};
 inline constexpr FromBits from_bits{};  // tag: `Half(0x3c00, from_bits)` is the number 1
 
-// A reduced float is a struct that says so.  Mixed with float, double or integers it becomes a float, as C++ converts
-// it; comparisons are float's (NaN compares unequal, -0 equals 0).
+// A reduced float is a struct that declares itself as one.  Mixed with float, double or integers it becomes a float, as
+// C++ converts it; comparisons are float's (NaN compares unequal, -0 equals 0).
 template <class T>
 concept ReducedFloat = requires {
   typename T::argand_reduced_float_tag;

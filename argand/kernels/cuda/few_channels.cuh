@@ -53,7 +53,8 @@ struct FewForward {
   constexpr int stage() const { return few_ceil(images * image(), 4) * 4; }
   constexpr int out_pitch() const { return s.segment() | 1; }  // of threads
   constexpr int share_sums() const { return outputs * share_threads() * out_pitch(); }
-  // Of taps; neighbours in memory, which differ in the tap, go to different banks, as far as they can.
+  // The pitch of taps in shared memory: neighbours in `w`, which differ in the tap, go to different banks where
+  // possible.
   constexpr int weight_pitch() const { return groups() * outputs + 4; }
   constexpr int weights() const { return s.c * 9 * weight_pitch(); }
   constexpr int bytes() const {
