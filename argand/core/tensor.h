@@ -261,7 +261,7 @@ class Tensor {
   Tensor toType(ScalarType t) const;
   Tensor cpu() const;
   Tensor cuda(std::optional<DeviceIndex> device = {}, bool non_blocking = false) const;
-  // A copy in page-locked CPU memory, from which devices copy without waiting (`to(device, non_blocking)`).
+  // The same values in page-locked CPU memory, from which devices copy without waiting (`to(device, non_blocking)`).
   Tensor pin_memory() const;
   bool is_pinned() const;
   // Says that work of the stream uses the memory.  Never needed: the allocator notices by itself.

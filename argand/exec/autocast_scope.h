@@ -1,4 +1,4 @@
-// What the choke point does about autocast (exec/autocast.h): one look at a thread-local byte where it is off.
+// The choke point's part of autocast (exec/autocast.h).  If autocast is off, it costs one read of a thread-local byte.
 #pragma once
 #include "argand/base/shared.h"
 #include "argand/exec/op_info.h"
@@ -7,7 +7,7 @@ namespace argand::exec {
 
 class ARGAND_SHARED AutocastScope {
  public:
-  // Autocast is off while this lives: nothing below is cast.
+  // Autocast is off while this lives: ops called meanwhile cast nothing.
   AutocastScope() : before_(enabled) {
     if (before_) [[unlikely]]
       enabled = 0;

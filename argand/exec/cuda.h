@@ -30,8 +30,9 @@ bool can_device_access_peer(DeviceIndex device, DeviceIndex peer);
 void synchronize(DeviceIndex index = -1);
 // Gives cached memory that nothing uses back to the driver.
 void empty_cache();
-// Whether runs of launches that repeat are issued as one CUDA graph (on from the start, unless CUDA_LAUNCH_BLOCKING=1
-// or ARGAND_CUDA_REPLAY=0; off once an address of device memory was asked for with data_ptr()).  Results are the same.
+// Whether sequences of launches that repeat are issued as one CUDA graph (on from the start, unless
+// CUDA_LAUNCH_BLOCKING=1 or ARGAND_CUDA_REPLAY=0; work on memory whose address data_ptr() returned is issued at once).
+// Results are the same.
 void set_replay_enabled(bool on);
 
 // Makes a device the current one for a scope.

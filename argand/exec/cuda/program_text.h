@@ -1,8 +1,8 @@
 // A pointwise program as the text of one CUDA kernel.
 //
-// The text says ops, wiring, dtypes and how each operand is walked; sizes, strides, addresses and numbers are the
-// kernel's arguments.  So a program compiles once per form: a learning rate that changes, or another batch, compiles
-// nothing.
+// The text depends on the ops, how they are connected, the dtypes and how each operand is accessed; sizes, strides,
+// addresses and numbers are the kernel's arguments.  So a program compiles once per form: another learning rate or
+// batch size compiles nothing.
 #pragma once
 #include <string>
 
