@@ -19,7 +19,7 @@ class Allocator {
   virtual void used(void* /*data*/) {}
   // Whether it is page-locked host memory, which devices copy from and to without staging.
   virtual bool pinned() const { return false; }
-  // OutOfMemoryError if a block of so many bytes cannot be had as things are now; keeps no memory.
+  // OutOfMemoryError if a block of so many bytes cannot be allocated at present; keeps no memory.
   virtual void ask(size_t nbytes) { deallocate(allocate(nbytes), nbytes); }
   // Storages are allocated at the first access to their bytes.  A storage of more bytes than this calls ask() when it
   // is made, so that the call that makes it gets the error.

@@ -12,8 +12,8 @@ class ARGAND_SHARED AutocastScope {
     if (before_) [[unlikely]]
       enabled = 0;
   }
-  // The same for what the op is made of, once the tensors among its arguments have been cast as the op's policy says.
-  // A composite without policy leaves autocast on: the ops it is made of have theirs.
+  // The same for the ops that a composite calls, after its tensor arguments have been cast by its policy.
+  // A composite without a policy leaves autocast on: the ops that it calls have their own.
   AutocastScope(const OpInfo& op, void* args) : AutocastScope() {
     if (before_) [[unlikely]]
       apply(op, args);

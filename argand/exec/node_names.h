@@ -1,4 +1,4 @@
-// Names of nodes that differ from those of their ops, because PyTorch names them after another op or form.
+// Names of nodes that differ from those of their ops, because PyTorch names the op differently or has several forms.
 #pragma once
 #include <string>
 
