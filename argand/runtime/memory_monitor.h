@@ -25,7 +25,7 @@ class MemoryMonitor {
   virtual void set_memory_fraction(double fraction) = 0;
   virtual double memory_fraction() = 0;                    // the last value that was set; 1 at first
   virtual std::pair<size_t, size_t> free_and_total() = 0;  // bytes of the device, used by any process
-  // For tests: the n-th allocation from now (1: the next) finds no memory; 0 takes it back.
+  // For tests: the n-th allocation from now (1: the next) finds no memory; 0 cancels it.
   virtual void fail_allocation(int64_t n) = 0;
 };
 

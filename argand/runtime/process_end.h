@@ -2,9 +2,9 @@
 // libraries: later calls of those threads fail with a misleading error, or crash.
 //
 // Note [The end of a process]
-// Before exit() takes anything down it waits until no other thread is in a call of such a library, however long that
-// is: a line on stderr says so after a while.  From then on the other threads wait where they would enter a call, and
-// the process ends without them.  Nothing here ends the process by itself.  A thread that still waits 5 s later
+// Before exit() destroys anything, it waits without a limit until no other thread is in a call of such a library: a
+// line on stderr says so after a while.  From then on other threads wait where they would enter a call, and the process
+// ends without them.  Nothing here ends the process by itself.  A thread that still waits 5 s later
 // may be one that a destructor of the program joins, so its call fails with a DeviceError.
 #pragma once
 #include <new>

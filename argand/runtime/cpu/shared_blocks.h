@@ -18,8 +18,8 @@ int shared_descriptor(StorageImpl& storage);
 // ValueError if the bytes cannot move: they are borrowed, or an array or a capsule shows them.
 void share_bytes(StorageImpl& storage);
 
-// The storage of `nbytes` bytes of a descriptor that a process sent.  If this process sent it and its storage is alive,
-// it is that storage.  Takes ownership of the descriptor, unless it throws ValueError because the size does not match.
+// The storage of `nbytes` bytes of a descriptor that was received.  If this process has a live storage of that memory,
+// it is returned.  Takes ownership of the descriptor, unless it throws ValueError because the size does not match.
 StoragePtr map_shared(int descriptor, size_t nbytes);
 
 }  // namespace argand

@@ -18,11 +18,11 @@ namespace argand::cuda {
 // unless it is 1.  If off, every kernel is waited for, and launches are the same in every run.
 bool compiles_meanwhile();
 
-// `key` is its content_key().  Does nothing the second time.
+// Queues a kernel; `key` is its content_key().  Does nothing the second time.
 void compile_later(const std::string& key, const KernelRequest& request, const std::string& arch);
 // Whether take_compiled() would not wait.
 bool has_compiled(const std::string& key);
-// Waits if it is being compiled.  Returns nothing if it was not requested, has not begun (it is then dropped), or does
+// Waits if it is being compiled.  Returns nothing if it was not requested, has not begun (it is then dropped), or did
 // not compile.
 std::optional<CompiledKernel> take_compiled(const std::string& key);
 

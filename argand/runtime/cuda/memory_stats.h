@@ -55,8 +55,8 @@ struct MemoryStats {
 
 int64_t now_us();  // microseconds since 1970
 
-// Who asks for memory, as plain data, so that noting it costs next to nothing.  Text is made when a table is printed:
-// `op` and `dtype` must live as long as the allocator.
+// Who asks for memory, as plain data, so that recording it is cheap.  Text is made when a table is printed: `op` and
+// `dtype` must live as long as the allocator.
 struct Holder {
   static constexpr int kMaxDims = 6;
   const char* op = nullptr;
@@ -73,7 +73,7 @@ struct BlockInfo {
   size_t size = 0;
   size_t requested_size = 0;  // of blocks in use, as are all below
   BlockState state = BlockState::kInactive;
-  uint64_t sequence = 0;  // how many allocations came before: a time that is the same in every run
+  uint64_t sequence = 0;  // how many allocations came before; the same in every run
   std::string op;
   std::string shape;
   int64_t time_us = 0;

@@ -1,5 +1,5 @@
-// Working memory of a device for the kernels of one call: given back when the host leaves the scope, to be used again
-// by what is issued later on the same stream.
+// Working memory of a device for the kernels of one call.  It is freed when the host leaves the scope, and reused by
+// later work of the same stream.
 #pragma once
 #include "argand/runtime/backend.h"
 
