@@ -27,14 +27,14 @@ struct RoiRule {
 
 struct RoiShape {
   RoiRule rule;
-  bool by_position;  // each bin has channels of its own: channel (c * bins + bin) of the input goes to bin of channel c
+  bool by_position;  // each bin has its own channels: input channel c * bins + bin goes to bin `bin` of channel c
   int64_t rois, batch, channels, in[2], out[2];  // `channels`: of the input
 
   ARGAND_MATH int64_t bins() const { return out[0] * out[1]; }
   ARGAND_MATH int64_t out_channels() const { return by_position ? channels / bins() : channels; }
 };
 
-// A: float or double, as all is computed in.
+// A: the type of the computation, float or double.
 template <class A>
 class RoiBins {
  public:

@@ -126,7 +126,8 @@ class LaunchTape {
   // Issues the window.  If that throws, the rest of the window is lost, the device is told, and the exception
   // propagates.
   void flush(FlushCause cause);
-  // Whether to delay work; flushes.  If off, everything is issued at once.  Switching it on forgets earlier windows.
+  // Whether to delay work; flushes.  If off, everything is issued at once.  Switching it on tries graphs again, even if
+  // none fitted before.
   void hold_back(bool on);
   // Drops all graphs; flushes.
   void forget_graphs();
