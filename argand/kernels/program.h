@@ -78,8 +78,9 @@ struct PointwiseProgram {
   bool may_move = false, moved = false;
 };
 
-// Orders dimensions so that the first stored value is walked in memory order, then merges neighbours that every
-// operand walks as one.
+// Orders dimensions so that the first stored value is walked in memory order, then merges neighbouring dimensions that
+// every
+// operand accesses as one.
 void collapse(PointwiseProgram& program);
 
 }  // namespace argand

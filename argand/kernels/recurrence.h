@@ -13,8 +13,8 @@ constexpr int64_t gates_of(RnnKind kind) { return kind == RnnKind::kLstm ? 4 : k
 // The number of values per unit and step that the gradient needs in addition to the outputs (kernels/recurrent_cell.h).
 constexpr int64_t saved_of(RnnKind kind) { return kind == RnnKind::kLstm ? 5 : kind == RnnKind::kGru ? 4 : 0; }
 
-// All arrays are dense and of `type`, but `saved`, which is of the arithmetic type: float for float16 and bfloat16.
-// The CPU has float and double alone.
+// All arrays are dense and of `type`, except `saved`, which has the arithmetic type: float for float16 and bfloat16.
+// The CPU supports only float and double.
 struct Recurrence {
   RnnKind kind;
   ScalarType type;

@@ -1,6 +1,6 @@
-// How a region of interest is cut into bins along one dimension of an image, and what the pixels there weigh in each.
-// The weights of a pixel in a bin of two dimensions are the products of those of each dimension: so bilinear samples
-// on a grid are, and windows of whole pixels.  Compiled for the CPU and, by NVRTC, for GPUs.
+// How a region of interest is cut into bins along one dimension of an image, and the weights of pixels in each bin. The
+// weight of a pixel in a bin of two dimensions is the product of its weights in both: this holds for bilinear samples
+// on a grid and for windows of whole pixels.  Compiled for the CPU and, by NVRTC, for GPUs.
 #pragma once
 #include "argand/kernels/math.h"
 #ifdef __CUDACC_RTC__

@@ -35,8 +35,8 @@ void reduce_with(const Reduction& reduction, const void* in, const cpu::ReduceLa
 struct Chunks {
   int64_t step, count;
 };
-// The chunks' results instead, of type Acc, for contiguous `in` [outer, n, inner] reduced over n: to
-// [outer, chunks] if inner is 1, else to [chunks, outer, inner].  `store` is not used.
+// Stores the results of the chunks, of type Acc, for contiguous `in` [outer, n, inner] reduced over n: as
+// [outer, chunks] if inner is 1, else as [chunks, outer, inner].  `store` is not used.
 void reduce_chunks(const Reduction& reduction, const void* in, int64_t outer, int64_t n, int64_t inner,
                    const Chunks& chunks, void* out);
 

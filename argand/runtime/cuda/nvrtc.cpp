@@ -28,9 +28,9 @@ constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false",
   } while (false)
 
 // Note [fork() waits for NVRTC]
-// A child made by fork() has none of the other threads but all locks that they held.  NVRTC holds some while it
-// compiles, and asks for them when exit() takes its globals down: such a child would never end.  So fork() waits for
-// what is being compiled.
+// A child made by fork() has none of the other threads, but all locks that they held.  NVRTC holds locks while it
+// compiles, and takes them when exit() destroys its globals: such a child would never end.  So fork() waits for running
+// compilations.
 class Compiling {
  public:
   Compiling() : lock_(gate()) {}
