@@ -2,11 +2,10 @@
 //
 // fork() copies a mutex that another thread holds at that moment, and nobody in the child would ever release it.
 //
-//   ProcessMutex   of something that the whole process has one of, as a cache or a registry.  fork() waits for whoever
-//                  holds it, so the child finds what it guards as a thread left it.
-//   ObjectLock     locks the mutex of one of many objects.  fork() does not wait; the child finds free what other
-//   threads
-//                  of its parent held, and what it guards as it was at that moment.
+//   ProcessMutex   for state that the process has once, such as a cache or a registry.  fork() waits until no thread
+//                  holds it, so the child finds the guarded state as a thread left it.
+//   ObjectLock     locks the mutex of one of many objects.  fork() does not wait.  In the child, mutexes that other
+//                  threads of the parent held are free, and the guarded state is as it was at the fork.
 //
 // LockStripes (argand/base/lock_stripes.h) are for objects that are too many to have a mutex each.
 //

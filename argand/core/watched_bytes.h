@@ -4,14 +4,13 @@
 // The process does not own the bytes of a mapped file.  If the file becomes shorter, the system shows zeros up to the
 // end of the page and sends SIGBUS to a thread that accesses later pages, at any instruction, where nothing may be
 // thrown.  So three parts work together:
-// 1. A storage over such bytes checks at every look (StorageImpl::data) whether they are still what they were, and
-//    throws if they are not: `look()`.  The storage never keeps the address, so no look goes without the check.
-// 2. The bytes may go while a kernel runs.  A handler of SIGBUS (runtime/cpu/bus_errors.h) puts pages of zeros where
-//    the file was and notes that the range is torn; the instruction goes on.
-// 3. Whoever has read checks again (`check_watched`): exec after every kernel and copy, and all code that reads
-// elements
-//    without a kernel.  The check throws, and what was written meanwhile is lost (Note [Lost writes]).
-// The price where no file is mapped is one relaxed load a call.
+// 1. A storage over such bytes checks at every access (StorageImpl::data) whether they are still there, and throws if
+//    they are not: `look()`.  The storage never keeps the address, so every access makes the check.
+// 2. The bytes may disappear while a kernel runs.  A handler of SIGBUS (runtime/cpu/bus_errors.h) puts pages of zeros
+//    where the file was and notes that the range is torn; the instruction goes on.
+// 3. Code that has read the bytes checks again (`check_watched`): exec after every kernel and copy, and all code that
+//    reads elements without a kernel.  The check throws, and what was written meanwhile is lost (Note [Lost writes]).
+// If no file is mapped, the cost is one relaxed load per call.
 #pragma once
 #include <atomic>
 #include <memory>

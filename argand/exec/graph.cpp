@@ -264,8 +264,9 @@ void OpNode::keep(uint32_t i, TensorSlot& slot, const std::shared_ptr<SavedTenso
     return;
   }
   versions_.emplace_back(i, t._version());
-  // Kept without its history, which next_edges() has already: the handle may be written in place later and then lead
-  // to this node, which would own itself.  A leaf that requires grad cannot.
+  // Saved without its history, which next_edges() has: the tensor may be written in place later, and its history then
+  // lead
+  // to this node, which would own itself.  This cannot happen to a leaf that requires grad.
   const bool leaf = next_edges()[i].is_valid() && t.is_leaf();
   if (!leaf && !t.impl().wrapped_number) t = exec::alias(t);
 }

@@ -24,16 +24,16 @@ __device__ __forceinline__ int64_t divide(int64_t& n, int64_t d) {
 }
 
 // Note [Convolution as a product]
-// With groups apart, each of the three is C [rows, columns] = A [rows, depth] * B [depth, columns]:
+// For each group, each of the three is C [rows, columns] = A [rows, depth] * B [depth, columns]:
 //
 //                  rows      columns             depth               A   B          C
 //   forward        o         (n, out)            (c, kernel)         w   x          y
 //   input grad     c         (n, in)             (o, kernel)         w   grad y     grad x
 //   weight grad    o         (c, kernel)         (n, out)            gy  x          grad w
 //
-// An element of B is that of x (of grad y) at the sum of a place that its column gives and one that its depth gives,
-// zero where that is outside.  For the input grad, input i and tap k meet at output (i + padding - k * dilation) /
-// stride if that is a whole number.
+// An element of B is the element of x (of grad y) at the sum of two positions, one given by its column and one by its
+// depth, and zero if that is outside.  For the input grad, input i and tap k meet at output (i + padding - k *
+// dilation) / stride if that is a whole number.
 inline constexpr int kForward = 0, kInputGrad = 1, kWeightGrad = 2;
 
 // Part of an element's address, and of its place in space.

@@ -8,9 +8,9 @@ namespace argand {
 // Note [Tiles of a warp]
 // A warp multiplies 16 x kDepth elements by kDepth x 8.  Of the 16 x 8 sums its thread with g = lane / 4, t = lane % 4
 // has x[0] = (g, 2t), x[1] = (g, 2t + 1), x[2] = (g + 8, 2t), x[3] = (g + 8, 2t + 1).
-//   The sums of one product can be the left operand of the next as they lie: of 16-bit types two tiles of sums make 16
-// columns; of float one tile makes 8, in the order 0, 2, 4, 6, 1, 3, 5, 7, and the rows of the right operand are taken
-// in that order, too (SharedTile::right_down).
+//   The sums of one product can be the left operand of the next without moving: with 16-bit types two tiles of sums
+// make 16 columns; with float one tile makes 8, in the order 0, 2, 4, 6, 1, 3, 5, 7, and the rows of the right operand
+// are read in that order, too (SharedTile::right_down).
 struct TileSums {
   float x[4];
 };
