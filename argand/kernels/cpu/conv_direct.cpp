@@ -190,8 +190,8 @@ class Forward {
   ScratchBuffer<T> panels_;
 };
 
-// The same, bit for bit, with vectors along the output's channels: a tenth faster where there are enough of these, and
-// a third where positions are few and would leave vectors along them partly empty.
+// The same bits with vectors along the output's channels: a tenth faster if there are enough channels, and a third if
+// there are so few positions that vectors along them would be partly empty.
 template <class T>
 class TurnedForward {
  public:
@@ -291,7 +291,7 @@ class TurnedForward {
   ScratchBuffer<T> panels_;
 };
 
-// Planes that each have weights of their own.  The same bits again.
+// Depthwise convolution.  It gives the same bits, too.
 bool are_planes(const ConvShape& s) {
   return s.c == s.groups && s.o == s.groups && s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0 &&
          s.stride[2] <= 2 && s.dilation[2] == 1;
@@ -589,7 +589,7 @@ void direct_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T
   run_forward<T>(s, {w, s.o / s.groups * k, k, channel_stride, tap_stride}, x, bias, y);
 }
 
-// With stride 1 the gradient is the convolution of gy with the weights turned around.
+// With stride 1 the gradient is the convolution of gy with the reversed weights.
 template <class T>
 void direct_input_grad(const ConvShape& s, const T* gy, const T* w, T* gx) {
   const int64_t taps = s.kernel_size(), channels = s.c / s.groups, k = channels * taps;

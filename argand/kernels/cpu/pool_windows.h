@@ -51,7 +51,7 @@ void for_each_position(const PoolShape& s, const Range& rz, const Range& ry, con
       for (int64_t x = rx.begin; x < rx.end; x += rx.step) visit((z * s.in[1] + y) * s.in[2] + x);
 }
 
-// For each vector unit if vectors support the type; other types are computed in another type.
+// Uses the widest vector unit for types that vectors support; other types compute in another type.
 template <class T, class Body, class... Args>
 void run_body(Args... args) {
   if constexpr (std::is_floating_point_v<T>)

@@ -36,7 +36,7 @@ void for_each_run(IntArrayRef sizes, IntArrayRef strides, int64_t first, int64_t
   }
 }
 
-// Calls a function with a type of the elements' size: elements are moved as opaque blocks.
+// Calls `f` with a value of a type of the elements' size: elements are moved as opaque blocks.
 template <class F>
 void with_block_type(int64_t item_size, F f) {
   switch (item_size) {

@@ -1,5 +1,5 @@
 // First stages of sums and moments per channel of a contiguous [n, channels, inner] tensor: parts, which
-// column_sums.cuh joins.  A plane is the `inner` elements of one channel of one sample.
+// column_sums.cuh combines.  A plane is the `inner` elements of one channel of one sample.
 #pragma once
 #include "argand/kernels/cuda/row_threads.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kColumnThreads)
   }
 }
 
-// Distances are taken from the part's first element, so that nothing cancels where the mean is far from 0.
+// Distances are relative to the part's first element, so that nothing cancels if the mean is far from 0.
 template <class T, int W>
 __global__ void __launch_bounds__(kColumnThreads)
     column_moments(const T* x, int64_t n, int64_t width, int64_t rows, int lanes, int at_once, op_math_t<T>* means,

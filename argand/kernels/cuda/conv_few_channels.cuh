@@ -1,5 +1,5 @@
-// 3 x 3 convolutions of few channels in float, whose products of matrices are too narrow for tiles: bands of images lie
-// in shared memory, where the next one arrives while the one before is multiplied.
+// 3 x 3 convolutions of few channels in float, whose matrix products are too narrow for tiles.  Bands of images are
+// copied to shared memory: the next band is copied while the current one is multiplied.
 #pragma once
 #include "argand/kernels/cuda/async_copy.cuh"
 #include "argand/kernels/cuda/few_channels.cuh"
@@ -24,9 +24,9 @@ __device__ __forceinline__ void copy_planes(float* to, int to_plane, int to_pitc
   }
 }
 
-// y = x * w (+ bias, may be null).  With kTurned, w is [c, o, 3, 3] and its taps are turned around: the gradient with
-// respect to the input of a convolution by it.  Shares of the threads have inputs of their own; their sums are added up
-// in order.
+// y = x * w (+ bias, may be null).  With kTurned, w is [c, o, 3, 3] and its taps are reversed: the gradient with
+// respect to the input of a convolution by it.  Each share of the threads has inputs of its own; their sums are added
+// up in order.
 template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kImages, int kBand, int kChannels, int kPitch,
           int kOutputs, int kShares, bool kTurned>
 __global__ void __launch_bounds__(
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
   const int channel = unit % kC, group = unit / kC;
   const int tiles = n * f.bands();
 
-  // Columns, rows and channels that fill up stay 0.
+  // Columns, rows and channels of padding stay 0.
   const int stages = tiles > static_cast<int>(gridDim.x) ? 2 : 1;
   for (int i = t; i < stages * f.stage(); i += kThreads) memory[i] = 0.0f;
   __syncthreads();

@@ -1,4 +1,4 @@
-// Samples of gamma, Poisson and binomial distributions, of which each element takes as many draws as it needs.
+// Samples of gamma, Poisson and binomial distributions: each element takes as many draws as it needs.
 #pragma once
 #include "argand/kernels/cuda/philox.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -7,8 +7,8 @@
 
 namespace argand {
 
-// The draws of element i: stream i of Philox, as far as the call took numbers for it, and from there on a stream that
-// no other call or element has.
+// The draws of element i: stream i of Philox for the numbers that the call reserved, then a stream that no other call
+// or element uses.
 class ElementSource {
  public:
   __device__ __forceinline__ ElementSource(const PhiloxNumbers& numbers, uint64_t element)

@@ -36,7 +36,7 @@ template <class A>
 struct ExpSum {
   static constexpr A kLow = -math::detail::kInfinity<A>;
   A top = kLow, sum = 0;
-  // What terms are relative to: nothing but -inf has the sum 0.
+  // The base to which terms are relative.  A sum of only -inf is 0.
   static __device__ __forceinline__ A base(A top) { return top == kLow ? A(0) : top; }
   __device__ __forceinline__ A base() const { return base(top); }
 

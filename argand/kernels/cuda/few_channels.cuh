@@ -1,5 +1,5 @@
-// How the kernels of conv_few_channels.cuh cut their work: the host plans, and the kernels, which are compiled for one
-// shape, derive everything else from the same few numbers.
+// How the kernels of conv_few_channels.cuh divide their work.  The host makes a plan, and the kernels, which are
+// compiled for one shape, derive everything else from its few numbers.
 #pragma once
 
 namespace argand {

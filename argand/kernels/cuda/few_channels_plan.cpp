@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostThreads = 256, kBlockBytes = 224 << 10;  // the latter shared by the blocks of a multiprocessor
 constexpr int kMostSharedThreads = 512;                     // of a block whose threads share sums
-// A plan says which sums are added up apart, so it is made for one number of multiprocessors, whatever the device.
+// A plan determines the order of additions, so it is made for a fixed number of multiprocessors on every device.
 constexpr int kProcessors = 132, kWeightGradBlocks = 2 * kProcessors;
 constexpr int64_t kUsualBatch = 64;  // of small ones
 
@@ -42,8 +42,8 @@ bool fits(const FewForward& f) {
   return f.threads() <= (f.shares == 1 ? kMostThreads : kMostSharedThreads) && f.bytes() <= kBlockBytes / f.blocks();
 }
 
-// Cycles that issuing `instructions` takes each of a multiprocessor's `warps`; two warps a scheduler hide what one
-// waits for.
+// The cycles in which a multiprocessor issues `instructions` for each of `warps`; two warps per scheduler hide the
+// latency of one.
 int64_t issue_cycles(int64_t warps, int64_t instructions) { return std::max<int64_t>(warps, 6) * instructions / 4; }
 
 // For batches too small to give every multiprocessor a tile of the plan for large ones: many small tiles, so that such

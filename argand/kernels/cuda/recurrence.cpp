@@ -24,7 +24,7 @@ struct Shares {
         parts(std::clamp<int64_t>(std::min(kThreads / lanes, terms / kLeastTerms), 1, kMostParts)) {}
 };
 
-// So many sequences a block that all blocks run at once, where memory allows.
+// As many sequences per block that all blocks run at once, if memory allows.
 int64_t rows_of_block(int64_t batch, int64_t bytes_of_row) {
   int64_t rows = 1;
   while (rows < kMostRows && rows * multi_processor_count() < batch &&
@@ -33,8 +33,8 @@ int64_t rows_of_block(int64_t batch, int64_t bytes_of_row) {
   return rows;
 }
 
-// Whether blocks take sequences through all steps: the weights, which each reads in each step, are few, and the states
-// have room.
+// Whether a block processes all steps of its sequences: the weights, which it reads in each step, are few, and the
+// states fit into shared memory.
 bool by_blocks(const Recurrence& c, int64_t bytes_of_row) {
   constexpr int64_t kMostWeights = int64_t{1} << 20;  // bytes
   return gates_of(c.kind) * c.hidden * c.hidden * element_size(c.type) <= kMostWeights &&

@@ -1,4 +1,4 @@
-// What a block of recurrence_whole_step and its gradient has: for the kernels and for who launches them.
+// The sizes of a block of recurrence_whole_step and its gradient, for the kernels and the host.
 #pragma once
 
 namespace argand {

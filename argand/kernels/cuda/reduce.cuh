@@ -1,5 +1,5 @@
 // Reductions of strided tensors: by rows, whose threads share a result and read along it, and by columns, whose threads
-// read neighbouring results.  What is combined with what follows from the shape alone.
+// read neighbouring results.  The order of combining follows from the shape only.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/index.cuh"
@@ -59,7 +59,7 @@ struct StorePartial {
   __device__ __forceinline__ void operator()(int64_t at, A x) const { out[at] = x; }
 };
 
-// A power takes more code than all else: it has an instance of its own.
+// A power needs more code than all other finishes, so it has an instance of its own.
 template <class A, class T, bool kPower = false>
 struct StoreFinished {
   T* out;

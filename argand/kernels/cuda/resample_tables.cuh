@@ -1,4 +1,4 @@
-// What the kernels that resample are given by value.
+// The arguments of resampling kernels, passed by value.
 #pragma once
 #include "argand/kernels/resample_dim.h"
 

@@ -1,5 +1,5 @@
 // Running results along the middle dimension of contiguous [outer, n, inner] tensors: of rows (inner is 1) by a block
-// each, of columns by a thread each.  Long lines are cut into chunks, which start from what `before` says.
+// each, of columns by a thread each.  Long lines are cut into chunks, which start from the values in `before`.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/reduce_ops.cuh"

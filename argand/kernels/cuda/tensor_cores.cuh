@@ -60,7 +60,7 @@ struct TensorCore {
   }
 };
 
-// float as the sum of two numbers of TF32, 11 bits each: three products leave out 2^-22 of a product.  (An infinity
+// float as the sum of two TF32 numbers of 11 bits each: three products have a relative error of 2^-22.  (An infinity
 // times a number without a second part is NaN.)
 template <>
 struct TensorCore<float> {
@@ -138,8 +138,8 @@ __device__ __forceinline__ void load_tile(const T* from, int64_t row_stride, int
   }
 }
 
-// A row-major tile in shared memory, in chunks of 16 bytes.  A row's chunks change places with its number, so that the
-// same chunk of eight rows lies in different banks.
+// A row-major tile in shared memory, in chunks of 16 bytes.  The order of a row's chunks depends on the row's number,
+// so that the same chunk of eight rows is in different banks.
 template <class T, int kWidth, int kRows>
 class SharedTile {
  public:
@@ -257,8 +257,8 @@ struct WarpProducts {
     }
   }
 
-  // sums += `left`, whose columns are as many as `right` has rows, times `right`.  Sums of float are short on tensor
-  // cores, which cut off what they add, and are added up outside.
+  // sums += `left`, whose columns are as many as `right` has rows, times `right`.  Tensor cores truncate the terms that
+  // they add, so float sums are kept short there and added up outside.
   template <int kWidth, int kRows>
   static __device__ __forceinline__ void start_by_columns(TileSums (&sums)[kWidth / 8],
                                                           const Left (&left)[kRows / Core::kDepth],
