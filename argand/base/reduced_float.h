@@ -1,6 +1,6 @@
-// What Half and BFloat16 share: 16-bit storage types that compute through float.  Each operation converts its operands
-// to float, computes there and rounds the result once (to nearest, ties to even); for + - * / that equals rounding the
-// exact result, since float has more than twice the digits of either.
+// The common part of Half and BFloat16: 16-bit storage types that compute through float.  Each operation converts its
+// operands to float, computes there and rounds the result once (to nearest, ties to even); for + - * / that equals
+// rounding the exact result, since float has more than twice the digits of either.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -35,7 +35,7 @@ template <ReducedFloat T> constexpr T& operator/=(T& a, float b) { return a = T(
 // clang-format on
 
 namespace detail {
-// What std::numeric_limits says of both.
+// The members of std::numeric_limits that both share.
 struct ReducedFloatLimits {
   static constexpr bool is_specialized = true;
   static constexpr bool is_signed = true;

@@ -55,7 +55,7 @@ struct TensorOptions {
   bool has_dtype() const { return dtype_.has_value(); }
   bool has_device() const { return device_.has_value(); }
 
-  // What is set in `o` wins.
+  // Options that are set in `o` take precedence.
   [[nodiscard]] TensorOptions merge_in(const TensorOptions& o) const {
     TensorOptions r = *this;
     if (o.dtype_) r.dtype_ = o.dtype_;

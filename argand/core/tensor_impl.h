@@ -1,4 +1,4 @@
-// What a Tensor handle points to: a layout over a storage, and autograd's data about it.
+// The object to which a Tensor handle points: a layout over a storage, and autograd's data.
 #pragma once
 #include <memory>
 
@@ -8,7 +8,7 @@
 
 namespace argand {
 
-// What autograd keeps for a tensor; defined in exec/graph.h.
+// Autograd's data of a tensor; defined in exec/graph.h.
 class AutogradMeta;
 struct AutogradMetaDeleter {
   void operator()(AutogradMeta* meta) const;

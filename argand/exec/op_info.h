@@ -16,7 +16,7 @@ namespace argand {
 
 using Grads = std::vector<Tensor>;
 
-// What an op's result will be; made by `infer` before any kernel runs.
+// Shape, dtype and layout of an op's result; `infer` makes it before any kernel runs.
 struct TensorMeta {
   Dims sizes;
   ScalarType dtype;

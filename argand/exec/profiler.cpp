@@ -308,7 +308,7 @@ std::optional<size_t> begin(ThreadLog& log, uint64_t session, Event&& event) {
   return at;
 }
 
-// Where the event of a span is kept.
+// The place of a span's event.
 struct Opened {
   ThreadLog* log = nullptr;
   uint64_t session = 0;

@@ -99,7 +99,7 @@ class RoiBins {
     }
   }
 
-  // What all bins of a region together can need of tabulate()'s weights.
+  // The most weights that tabulate() stores for all bins of a region.
   ARGAND_MATH static int64_t capacity(int64_t bins, int64_t pixels) { return pixels + 3 * bins + 4; }
 
   // For each bin the first pixel, their number, and where their weights begin in `weight`; the hull of all pixels.
@@ -196,8 +196,8 @@ struct RoiBin {
   ARGAND_MATH A of(int pixel) const { return weight[pixel - first]; }
 };
 
-// What the sum over a bin is divided by.  Without any sample it is 0 for bins with channels of their own, and 1 for
-// others; without any pixel 1.
+// The divisor of the sum over a bin.  Without any sample it is 0 for bins with channels of their own, and 1 for others;
+// without any pixel it is 1.
 template <class A>
 ARGAND_MATH A roi_divisor(const RoiShape& s, const RoiTables& t, int64_t roi, const RoiBin<A>& y, const RoiBin<A>& x) {
   if (s.rule.window != RoiWindow::kSamples) {

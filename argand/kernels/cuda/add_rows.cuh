@@ -1,8 +1,8 @@
 // Sums of rows that have the same index, in the order of their positions.
 //
 // Positions come sorted by row (group_rows.h).  They are cut into pieces of kPiece, whatever the rows: one thread
-// adds up what a piece holds of one column.  Rows within a piece are done then; of those that cross pieces the parts go
-// to memory, and the piece in which such a row begins adds them up.  So the order follows from the positions alone.
+// adds up one column of a piece.  Rows within a piece are then complete; the parts of rows that cross pieces go to
+// memory, and the piece in which such a row begins adds them up.  So the order follows from the positions only.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"

@@ -84,8 +84,8 @@ __global__ void plane_moments(const T* x, int64_t planes, int64_t inner, op_math
 
 // ---- inner == 1: a thread for W columns, over rows of a part (blockIdx.y) of [n, width]
 
-// Where a thread of a block that reads `at_once` rows together works: at columns [j, j + W) of every at_once-th row
-// from `begin` on, to `end`.  Blocks that read several rows have all columns, `lanes` threads a row.
+// The columns and rows of a thread, in a block that reads `at_once` rows together: columns [j, j + W) of every
+// at_once-th row from `begin` on, to `end`.  Blocks that read several rows have all columns, `lanes` threads a row.
 template <int W>
 struct ColumnLane {
   int64_t j, begin, end;

@@ -10,7 +10,7 @@
 namespace argand {
 
 // `kPlanes` planes of [rows, width] from (y0, x0) of planes of [h, w]: to[plane * to_plane + row * to_pitch + column].
-// What lies outside the planes is 0; `there` is false if all does.
+// Elements outside the planes are 0; `there` is false if all are outside.
 template <int kPlanes, int kThreads>
 __device__ __forceinline__ void copy_planes(float* to, int to_plane, int to_pitch, const float* from, int h, int w,
                                             int y0, int x0, int rows, int width, bool there) {

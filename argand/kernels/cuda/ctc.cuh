@@ -1,7 +1,7 @@
 // Connectionist temporal classification (kernels/ctc.h): a block takes a sequence through all its steps, the states of
 // the last step in shared memory; then the gradient of each step is a block of its own.
 //
-// Nothing is added up through atomics: a class is the sum over its states in their order.
+// Nothing is summed by atomics: the value of a class is the sum over its states in their order.
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/block.cuh"
@@ -24,7 +24,7 @@ __device__ __forceinline__ T log_sum(T a, T b, T c) {
 }
 
 // The sequence of this block: two rows of states, the log-probabilities of blank and labels for some steps ahead, so
-// that a step waits for memory only now and then, and the labels.
+// that few steps wait for memory, and the labels.
 template <class T>
 struct CtcSequence {
   const T* log_probs;

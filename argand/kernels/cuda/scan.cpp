@@ -15,7 +15,7 @@ constexpr int kWarp = 32, kThreads = 256, kItems = 4;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// What a scan kernel is an instance of.  `store_object` is of the type `store`, which begins with an address.
+// The template arguments of a scan kernel.  `store_object` has the type `store`, which begins with an address.
 struct Scan {
   const char* header;
   std::string in, op, store;

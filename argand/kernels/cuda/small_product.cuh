@@ -18,7 +18,7 @@ struct Elements {
     return out;
   }
 };
-// Where the stride is 1, and all is aligned.
+// The same for a stride of 1 and aligned addresses.
 struct Vectors {
   template <int R, class T>
   static __device__ __forceinline__ Vec<T, R> load(const T* p, int start, int first, int n, int) {

@@ -234,7 +234,7 @@ struct WarpProducts {
   template <int kWidth, int kRows>
   using Tile = SharedTile<T, kWidth, kRows>;
 
-  // What was written to shared memory before a barrier is read after it.
+  // Data written to shared memory before a barrier is read after it.
   static __device__ __forceinline__ void publish() {}
 
   // sums = rows [row, row + 16) of `left` times the transposed rows of `right`.

@@ -35,7 +35,7 @@ bool is_compiled(const KernelRequest& request);
 // meanwhile]).
 bool is_compiled_or_will_be(const KernelRequest& request);
 
-// Where the kernels of this process came from.
+// The sources of this process's kernels.
 struct KernelCounts {
   uint64_t packed = 0, cached = 0, compiled = 0;  // `compiled` by any thread
 };

@@ -45,7 +45,7 @@ class KernelPack {
     uint32_t module, name;  // which of the module's kernels
   };
   std::optional<Place> find(const std::string& key) const;
-  // Nothing if the file is damaged there, or gone.
+  // Returns nothing if the file is damaged there, or was removed.
   std::optional<MachineCode> read(uint32_t module) const;
 
  private:

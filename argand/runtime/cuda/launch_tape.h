@@ -46,7 +46,7 @@
 
 namespace argand::cuda {
 
-// Where the arguments of a kernel lie among their bytes.
+// The offsets of a kernel's arguments in their bytes.
 struct KernelParameters {
   std::vector<uint32_t> offsets, sizes;
   uint32_t nbytes = 0;
@@ -72,7 +72,7 @@ struct MemoryRange {
   const void* data;
   size_t nbytes;
 };
-// What a kernel with an epilogue (Note [Epilogues]) works on.
+// The memory that a kernel with an epilogue (Note [Epilogues]) uses.
 struct EpilogueSlot {
   const void* result;  // `numel` contiguous elements
   int64_t numel;

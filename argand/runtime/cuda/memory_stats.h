@@ -1,4 +1,5 @@
-// What a caching allocator counts and shows; names and meaning as in torch.cuda.memory_stats and memory_snapshot.
+// The counters and snapshots of a caching allocator; names and meaning as in torch.cuda.memory_stats and
+// memory_snapshot.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -93,7 +94,7 @@ struct SegmentInfo {
 
 enum class TraceAction : uint8_t { kAllocate, kDeallocate, kOutOfMemory };
 
-// What happened, if the history is recorded.
+// An entry of the recorded history.
 struct TraceEntry {
   TraceAction action = TraceAction::kAllocate;
   uintptr_t address = 0;  // 0 for kOutOfMemory
