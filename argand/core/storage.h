@@ -2,7 +2,7 @@
 //
 // Note [Lazy storage]
 // A storage may exist before its bytes do: they are allocated when the first instruction that writes them is issued, or
-// when somebody asks for their address; any number of threads may ask at once and get the same one.  A size that its
+// when their address is requested; any number of threads may request it at once and get the same one.  A size that its
 // allocator can never provide is an error when the storage is made.
 // While an instruction that writes or reads it waits in an issue window, `pending()` is that window; `data()` flushes
 // it first, from whichever thread asks.  A storage whose address was handed out (`exposed`) never waits: instructions

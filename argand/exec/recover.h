@@ -1,4 +1,4 @@
-// Note [Lost writes], for whoever writes a tensor as a whole.
+// Note [Lost writes], for code that writes a tensor as a whole.
 #pragma once
 #include "argand/core/tensor.h"
 

@@ -1,4 +1,4 @@
-// vmap calls a function once for each slice of some tensors.  This file tells which tensors differ between the slices,
+// vmap calls a function once for each slice of some tensors.  This file tracks which tensors differ between the slices,
 // and which tensors that existed before the calls the calls write.
 //
 // Note [Writes of slices]

@@ -14,7 +14,7 @@ class StorageUses {
     uint32_t group, in_group;        // operands
     const Operand *read, *written;   // the first ones; null: none
     bool other_reads, other_writes;  // whether there are some of other layouts than those
-    int known;                       // for whoever builds the group; -1 at first
+    int known;                       // for the builder of the group; -1 at first
   };
 
   // The uses of these instructions, whose operands get theirs; no group yet.

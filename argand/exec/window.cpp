@@ -218,7 +218,7 @@ class Window final : public PendingWork {
     ++stats_.instructions;
     if (waiting_.list.size() < kWindowInstructions && pending_bytes_ < most) return;
     issue(false);
-    failure_ = nullptr;  // of other calls: whoever looks at what it concerns is told
+    failure_ = nullptr;  // of other calls: reported at access to their storages
     if (!last_is_aside_) return;
     drop_last_aside();
     std::rethrow_exception(no_memory_);
@@ -534,7 +534,7 @@ class ThreadWindow {
   ~ThreadWindow() {
     try {
       window_->flush_ready();
-    } catch (const std::exception& e) {  // whoever looks at what it concerns is told, too
+    } catch (const std::exception& e) {  // also reported at access to the storages
       warn("a thread ended, and work that it had asked for failed: ", e.what());
     }
     const std::lock_guard lock(mutex());

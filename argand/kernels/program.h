@@ -78,8 +78,7 @@ struct PointwiseProgram {
   bool may_move = false, moved = false;
 };
 
-// Orders dimensions so that the first stored value is walked in memory order, then merges neighbouring dimensions that
-// every
+// Orders dimensions so that the first stored value is accessed in order, then merges neighbouring dimensions that every
 // operand accesses as one.
 void collapse(PointwiseProgram& program);
 

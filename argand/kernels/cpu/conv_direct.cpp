@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kSlabBytes = 160 << 10;  // of unfolded input at a time: in the second-level cache beside x and gy
 constexpr int64_t kImageBytes = 4 << 20;   // of an unfolded image, where it is done as a whole
 constexpr int64_t kDepth = 1152;  // rows of the unfolded matrix at a time: a tile's stay in the second-level cache
-constexpr int64_t kTurnedPositions = 512, kDotPositions = 4096;  // of a weight's gradient between looks at its sums
+constexpr int64_t kTurnedPositions = 512, kDotPositions = 4096;  // of a weight's gradient between accesses to its sums
 constexpr int64_t kPanels = 4;  // vectors of turned gradients that stay in the second-level cache beside unfolded input
 
 // Output rows whose unfolded input fits in kSlabBytes, but several times the halo, which neighbours unfold once more.

@@ -26,7 +26,7 @@ struct Accumulator<std::complex<float>> {
 template <class T>
 using accumulator_t = typename Accumulator<T>::type;
 
-constexpr int64_t kWidth = 128;    // columns walked together
+constexpr int64_t kWidth = 128;    // columns processed together
 constexpr int64_t kGrain = 16384;  // elements that one thread takes at a time
 
 // n rows of `width` neighbouring columns, `stride` elements from row to row; negative: from the last row to the first.

@@ -121,8 +121,8 @@ __device__ __forceinline__ void join_rows(Vec<A, W>& a, Vec<A, W>& b, int lanes,
   }
 }
 
-// The place of element (i, j) is i * width + j, so that terms of rows can be told (kOfRows: they are the same for the W
-// columns, and each row has others) as well as terms of columns, which are the same for all rows.
+// The place of element (i, j) is i * width + j, so that terms can belong to rows (kOfRows: the same for the W columns,
+// different for each row) or to columns (the same for all rows).
 template <class T, int W, bool kOfRows>
 __global__ void __launch_bounds__(kColumnThreads)
     column_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t n, int64_t width, int64_t rows,

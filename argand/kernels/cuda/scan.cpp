@@ -40,7 +40,7 @@ void launch_columns(const Scan& scan, const void* in, const void* before, const 
   launch_with(kernel(scan.header, text), {blocks_for(lines * chunks.count, kThreads), kThreads}, args, sizes);
 }
 
-// Rows shorter than this are walked by a thread each.
+// One thread processes a row that is shorter than this.
 constexpr int64_t kShortRow = 16;
 
 // Few long lines are cut, so that there is work for all of the device; then the elements are read twice.

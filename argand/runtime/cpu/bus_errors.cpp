@@ -43,7 +43,7 @@ bool put_zeros(WatchedRange& range, uintptr_t missing) noexcept {
 
 void pass_on(int number, siginfo_t* info, void* context) noexcept {
   if (previous.sa_flags & SA_SIGINFO) return previous.sa_sigaction(number, info, context);
-  if (previous.sa_handler == SIG_IGN && info->si_code <= 0) return;  // somebody sent it
+  if (previous.sa_handler == SIG_IGN && info->si_code <= 0) return;  // a process sent it
   if (previous.sa_handler != SIG_IGN && previous.sa_handler != SIG_DFL) return previous.sa_handler(number);
   // The system then ends the process as usual: the instruction fails again, and a signal that was sent is sent again.
   sigaction(number, &previous, nullptr);

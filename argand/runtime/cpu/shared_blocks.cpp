@@ -126,7 +126,7 @@ void share_bytes(StorageImpl& storage) {
   if (shared_descriptor(storage) < 0)
     storage.move_to(Blocks::get(),
                     [](const Device&, void* at, const void* from, size_t nbytes) { std::memcpy(at, from, nbytes); });
-  storage.data();    // bytes that nobody has written yet are made here, too
+  storage.data();    // allocates the bytes if they were not written yet
   storage.expose();  // other processes may write at any time
   shared_descriptor(storage);
 }

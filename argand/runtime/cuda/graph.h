@@ -12,14 +12,14 @@ namespace argand::cuda {
 // that say so: waiting for the stream or its device, copies between host and device that the host waits for, and
 // waiting for work outside of the capture.
 //   A copy with non_blocking=True of page-locked memory is recorded: each replay reads or writes that memory again. The
-// graph keeps it, where it is this library's, so nobody else has it until the graph is gone; memory that another one
-// page-locked must outlive the graph.
+// graph keeps it, if this library allocated it, so it is not reused until the graph is destroyed; memory that another
+// one page-locked must outlive the graph.
 //   Streams fork and join by events: one that waits for an event recorded in the capture becomes part of it, and the
 // stream that the capture was begun on must have waited for its work in the end.  Its memory comes from the same pool;
 // a block that several streams used is kept until the capture ends.
 //   Captures use CUDA's relaxed mode: kernels may be compiled and loaded, and memory mapped, during a capture.
 //   Memory comes from a private pool of the allocator (Note [Private pools]), which graphs may share; it stays until
-// the last of them is gone.
+// the last of them is destroyed.
 //   Random numbers: the kernels recorded read seed and first offset from device memory, where replay() writes what the
 // generator then has, and advances the generator by the numbers that the graph draws.  So each replay gives the numbers
 // that the same eager calls would give.

@@ -216,7 +216,7 @@ bool LaunchTape::replay() {
   if (known.refused || ++known.seen <= kSeenBefore) return false;
   try {
     if (launch(known)) return true;
-  } catch (const std::exception&) {  // for want of memory, say: then without a graph
+  } catch (const std::exception&) {  // for example out of memory: continue without a graph
   }
   known.graph = nullptr;
   known.refused = true;

@@ -77,7 +77,7 @@ class PinnedAllocator {
   Block* take_new(size_t size_class);
   Block* find_block(size_t size_class);
   Block* block_at(const void* data) const;  // that is in use, and that `data` lies in
-  void let_go(Block* block) noexcept;       // of whoever held it last
+  void let_go(Block* block) noexcept;       // called by its last holder
   void keep(Block* block) { kept_[block->size_class].push_back(block); }
   void free_kept_blocks();
 

@@ -88,7 +88,7 @@ class MpiTransfer final : public Transfer {
   int peer_;
 };
 
-bool went_wrong = false;  // then nobody may wait for the others at the end
+bool went_wrong = false;  // then no process may wait for the others at the end
 
 void finalize() {
   int finalized = 0;
