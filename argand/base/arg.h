@@ -1,5 +1,5 @@
 // One option of an options struct: ARGAND_ARG(int64_t, stride) = 1; gives a chained setter and a getter of that name.
-// One setter, by value: two of them for each of 400 options cost every user's compiler 3 MB.
+// There is one setter, which takes its value by value: two setters for each of 400 options cost a compiler 3 MB.
 #pragma once
 #include <utility>
 

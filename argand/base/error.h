@@ -13,7 +13,7 @@ class Error : public std::exception {
   explicit Error(std::string message) : message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   const std::string& msg() const noexcept { return message_; }
-  // LibTorch programs ask for the message without a backtrace; ours never holds one.
+  // LibTorch programs call this.  Our messages never hold a backtrace.
   const char* what_without_backtrace() const noexcept { return what(); }
 
  private:

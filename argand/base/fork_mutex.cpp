@@ -8,8 +8,7 @@
 namespace argand {
 namespace {
 
-// The locks of a thread, the innermost first.  Never freed, but used again, so that a child can read those of all
-// threads.
+// The locks of a thread, the innermost first.  Never freed, but reused, so that a child can read those of all threads.
 struct Held {
   std::atomic<ObjectLock*> innermost{nullptr};
   Held* next = nullptr;       // of all
@@ -21,7 +20,7 @@ constinit ProcessMutex* first_mutex = nullptr;
 constinit Held* first_held = nullptr;
 constinit Held* first_idle = nullptr;
 
-// Without a destructor, as tensors may be freed at any time while a thread ends.
+// Without a destructor, because tensors may be freed at any time while a thread ends.
 thread_local constinit Held* held_here __attribute__((tls_model("initial-exec"))) = nullptr;
 
 struct GiveBack {
@@ -74,7 +73,7 @@ class Forks {
       if (&l->mutex_ == &mutex) return true;
     return false;
   }
-  // The stacks of the parent's other threads are still there to be read.
+  // The stacks of the parent's other threads can still be read.
   static void after_in_child() {
     for (Held* held = first_held; held; held = held->next) {
       if (held == held_here) continue;
@@ -86,7 +85,7 @@ class Forks {
 };
 
 namespace {
-// While the library is loaded, so before most handlers of others: they are then called before these, at a fork.
+// Registered while the library is loaded, so before most other handlers: a fork then calls those before these.
 [[maybe_unused]] const bool watching = (Forks::watch(), true);
 }  // namespace
 
@@ -96,7 +95,7 @@ ObjectLock::ObjectLock(std::mutex& mutex) : mutex_(mutex) {
   Held& held = held_here ? *held_here : join();
   mine_ = &held.innermost;
   outer_ = mine_->load(std::memory_order_relaxed);
-  // A child that finds the mutex taken finds it noted here, too.
+  // If the child finds the mutex locked, it finds it noted here, too.
   mine_->store(this, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_acq_rel);
   mutex.lock();

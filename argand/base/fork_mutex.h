@@ -2,20 +2,19 @@
 //
 // fork() copies a mutex that another thread holds at that moment, and nobody in the child would ever release it.
 //
-//   ProcessMutex   of something that the whole process has one of, as a cache or a registry.  fork() waits for whoever
-//                  holds it, so the child finds what it guards as a thread left it.
-//   ObjectLock     locks the mutex of one of many objects.  fork() does not wait; the child finds free what other
-//   threads
-//                  of its parent held, and what it guards as it was at that moment.
+//   ProcessMutex   for state that the process has once, such as a cache or a registry.  fork() waits until no thread
+//                  holds it, so the child finds the guarded state as a thread left it.
+//   ObjectLock     locks the mutex of one of many objects.  fork() does not wait.  In the child, mutexes that other
+//                  threads of the parent held are free, and the guarded state is as it was at the fork.
 //
 // LockStripes (argand/base/lock_stripes.h) are for objects that are too many to have a mutex each.
 //
 // Note [Locks and forks]
-// fork() takes the mutexes of the handlers that were registered last first, and all of ProcessMutex after those.  So
-// who holds a ProcessMutex takes no other lock that a fork waits for: he allocates no tensor, frees none, calls no op,
-// no function of the program's, and nothing that loads a library.  The C library's allocator is fine.  A static local
-// that is made while a ProcessMutex is held is whole in a child, or not begun; otherwise a child that was made
-// meanwhile waits for ever for the thread that was making it.
+// fork() takes the mutexes of its handlers, those registered last first, and then every ProcessMutex.  So code that
+// holds a ProcessMutex must take no other lock that a fork waits for: it must not allocate or free a tensor, call an op
+// or a function of the user's program, or load a library.  The C library's allocator is fine.  Initialise a static
+// local that a child may need while a ProcessMutex is held: the child then finds it complete or not begun.  Otherwise a
+// child forked during the initialisation waits for ever for the thread that was doing it.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -24,8 +23,8 @@
 
 namespace argand {
 
-// Lives as long as the process, as a variable of a namespace or a static local.  Neither its construction nor its end
-// runs any code, so it can be used at any time.
+// Lives as long as the process, as a namespace-scope variable or a static local.  Construction and destruction run no
+// code, so it can be used at any time.
 class ARGAND_SHARED ProcessMutex {
  public:
   constexpr ProcessMutex() = default;
@@ -44,7 +43,7 @@ class ARGAND_SHARED ProcessMutex {
 
   std::mutex mutex_;
   std::atomic<bool> known_{false};
-  ProcessMutex* next_ = nullptr;  // of all that are known to fork()
+  ProcessMutex* next_ = nullptr;  // in the list that fork() locks
 };
 
 // As std::lock_guard.  The thread that forks keeps what it holds, in the parent and in the child.
@@ -58,7 +57,7 @@ class ARGAND_SHARED ObjectLock {
  private:
   friend class Forks;
   std::mutex& mutex_;
-  std::atomic<ObjectLock*>* mine_;  // the thread's innermost
+  std::atomic<ObjectLock*>* mine_;  // the innermost lock of the thread
   ObjectLock* outer_;
 };
 

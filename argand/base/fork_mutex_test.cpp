@@ -17,7 +17,7 @@
 namespace argand {
 namespace {
 
-// The status of a child that does so; it has ten seconds.
+// The exit status of a child that runs the function; it has ten seconds.
 int status_of_child(const std::function<bool()>& does) {
   const pid_t child = fork();
   if (child == 0) {
@@ -29,7 +29,7 @@ int status_of_child(const std::function<bool()>& does) {
   return status;
 }
 
-// Calls f() while another thread holds what `hold` locks; the thread ends after it.
+// Calls f() while another thread holds the lock that `hold` takes; the thread ends afterwards.
 template <class Lock>
 void while_held(std::mutex& mutex, const std::function<void()>& f) {
   std::promise<void> held, done;
@@ -106,7 +106,7 @@ TEST(ForkMutex, TheThreadThatForksKeepsWhatItHolds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until the waiter has left
 }
 
-// Threads that lock all the time, so that forks find them at every place of it; children of children, too.
+// Threads that lock continuously, so that forks happen at every point of locking; children of children, too.
 TEST(ForkMutex, ChildrenOfBusyThreadsEnd) {
   static std::atomic<bool> stop{false};
   static std::mutex object;

@@ -1,4 +1,4 @@
-// A counted pointer whose count lives in the object.  Used only for storages, tensors and graph nodes.
+// A reference-counted pointer whose count lives in the object.  Used only for storages, tensors and graph nodes.
 // Thread safety: the count is atomic; the object behind it is as safe as the object says.
 #pragma once
 #include <atomic>
@@ -20,7 +20,7 @@ class RefCounted : public SmallObject {
 
  protected:
   virtual ~RefCounted() = default;
-  // What happens when the last owner leaves.  Graph nodes override it to be freed without recursion.
+  // Called when the last reference is released.  Graph nodes override it to be freed without recursion.
   virtual void release_self() { delete this; }
 
  private:
@@ -54,8 +54,9 @@ class intrusive_ptr {
   }
   template <class U>
   intrusive_ptr(intrusive_ptr<U>&& o) noexcept : p_(o.detach()) {}
-  // An owner of `*p`, or nothing if its last owner has left already.  The caller sees to it that the memory is still
-  // there: this is how a weak reference that the object clears when it is destroyed, under a lock, becomes an owner.
+  // A reference to `*p`, or null if the last reference was released already.  The caller must ensure that the memory is
+  // still there.  It turns a weak reference, which the object clears under a lock when it is destroyed, into a strong
+  // one.
   static intrusive_ptr if_alive(T* p) noexcept {
     intrusive_ptr out;
     if (p && static_cast<const RefCounted*>(p)->retain_if_owned()) out.p_ = p;

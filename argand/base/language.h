@@ -1,4 +1,4 @@
-// Included first by what programs include, so that the first thing that an older standard meets is this sentence.
+// Public headers include this first, so that a compiler of an older standard reports this message first.
 #pragma once
 
 #if __cplusplus < 202002L

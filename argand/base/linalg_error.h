@@ -1,4 +1,4 @@
-// What a matrix lacks for an operation: it is singular, or not positive-definite.
+// A matrix does not fit an operation: it is singular, or not positive-definite.
 #pragma once
 #include "argand/base/error.h"
 

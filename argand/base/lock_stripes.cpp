@@ -8,7 +8,7 @@
 namespace argand {
 namespace {
 
-// Made while the library starts or at first use, mostly before there is a second thread.
+// Made while the library starts or at first use, usually before there is a second thread.
 struct Known {
   std::mutex mutex;
   std::vector<std::array<std::mutex, 64>*> all;

@@ -1,8 +1,8 @@
 // A few locks for many objects that are seldom locked: each object has one of them, by its address.
 //
 // fork() copies a lock that another thread holds at that moment, and nobody in the child would ever release it.  So the
-// child makes all of them anew.  This is sound where the state that a lock guards can be used whenever the work under
-// the lock stops, or where no child touches an object that another thread of the parent was just changing.
+// child initialises all of them again.  This is sound if the guarded state is usable wherever the work under the lock
+// stops, or if no child touches an object that another thread of the parent was changing.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace argand {
 
-// Made once and never destroyed, as a static: the child of a fork() knows all there are.
+// Make it as a static object, which is never destroyed: the child of a fork() knows all of them.
 class LockStripes {
  public:
   LockStripes();

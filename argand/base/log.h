@@ -24,9 +24,9 @@ void warn(const Parts&... parts) {
   detail::emit_warning(str(parts...));
 }
 
-// Whether what warns once warns each time; false at first, of the process.
+// Whether warnings that normally appear once appear each time; false at first.  One setting for the process.
 bool warns_always();
-bool set_warns_always(bool always);  // returns what was
+bool set_warns_always(bool always);  // returns the previous value
 
 }  // namespace argand
 

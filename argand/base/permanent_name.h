@@ -1,5 +1,4 @@
-// Names that are kept by their address: of the op that wrote a storage last, for the messages of errors that come
-// later.
+// Names that are kept by their address, such as the op that wrote a storage last, for later error messages.
 #pragma once
 #include <string_view>
 
@@ -10,7 +9,7 @@ namespace argand {
 class PermanentName {
  public:
   constexpr PermanentName() = default;
-  // For constants alone: what has static storage.
+  // For constants with static storage only.
   consteval PermanentName(const char* constant) : text_(constant) {}
   constexpr const char* c_str() const { return text_; }
   constexpr operator const char*() const { return text_; }

@@ -1,6 +1,6 @@
-// What Half and BFloat16 share: 16-bit storage types that compute through float.  Each operation converts its operands
-// to float, computes there and rounds the result once (to nearest, ties to even); for + - * / that equals rounding the
-// exact result, since float has more than twice the digits of either.
+// The common part of Half and BFloat16: 16-bit storage types that compute through float.  Each operation converts its
+// operands to float, computes there and rounds the result once (to nearest, ties to even); for + - * / that equals
+// rounding the exact result, since float has more than twice the digits of either.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace argand {
 struct FromBits {};
 inline constexpr FromBits from_bits{};  // tag: `Half(0x3c00, from_bits)` is the number 1
 
-// A reduced float is a struct that says so.  Mixed with float, double or integers it becomes a float, as C++ converts
-// it; comparisons are float's (NaN compares unequal, -0 equals 0).
+// A reduced float is a struct that declares itself as one.  Mixed with float, double or integers it becomes a float, as
+// C++ converts it; comparisons are float's (NaN compares unequal, -0 equals 0).
 template <class T>
 concept ReducedFloat = requires {
   typename T::argand_reduced_float_tag;
@@ -35,7 +35,7 @@ template <ReducedFloat T> constexpr T& operator/=(T& a, float b) { return a = T(
 // clang-format on
 
 namespace detail {
-// What std::numeric_limits says of both.
+// The members of std::numeric_limits that both share.
 struct ReducedFloatLimits {
   static constexpr bool is_specialized = true;
   static constexpr bool is_signed = true;

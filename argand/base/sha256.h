@@ -8,7 +8,7 @@
 
 namespace argand {
 
-// Feed bytes in pieces of any size, then ask once.  Not thread-safe; copies continue independently.
+// Feed bytes in pieces of any size, then ask for the digest.  Not thread-safe; copies continue independently.
 class Sha256 {
  public:
   Sha256();

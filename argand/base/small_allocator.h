@@ -1,4 +1,4 @@
-// Containers whose memory is that of small objects (small_object.h).
+// An allocator for containers that takes memory for small objects (small_object.h).
 #pragma once
 #include <vector>
 
@@ -19,7 +19,7 @@ struct SmallAllocator {
   friend bool operator==(const SmallAllocator&, const SmallAllocator&) { return true; }
 };
 
-// A vector that is mostly short and comes and goes often.
+// A vector that is mostly short and often made and freed.
 template <class T>
 using ShortVector = std::vector<T, SmallAllocator<T>>;
 

@@ -1,6 +1,6 @@
-// Memory of small objects that come and go by the thousand: what handles point to, nodes of graphs.
+// Memory of small objects that are made and freed often: what handles point to, nodes of graphs.
 //
-// What a thread frees it keeps, up to a limit, for what it makes next: no lock and no search.  Under the address and
+// A thread keeps what it frees, up to a limit, for its next allocations: no lock and no search.  Under the address and
 // thread sanitizers this is the ordinary heap, so that they see every object.
 #pragma once
 #include <cstddef>
@@ -8,9 +8,9 @@
 namespace argand {
 
 void* allocate_small(size_t nbytes);
-void free_small(void* p, size_t nbytes) noexcept;  // `nbytes` as they were asked for
+void free_small(void* p, size_t nbytes) noexcept;  // `nbytes`: the size that was asked for
 
-// A base of classes whose objects live there.
+// A base class: objects of derived classes use this memory.
 class SmallObject {
  public:
   static void* operator new(size_t nbytes) { return allocate_small(nbytes); }

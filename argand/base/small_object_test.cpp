@@ -69,7 +69,7 @@ TEST(SmallObject, MadeInOneThreadFreedInAnother) {
   std::thread([&] { made.clear(); }).join();
 }
 
-// What a thread's own objects free when it ends comes after it has given back what it kept.
+// At the end of a thread, its own objects free memory after the thread has released the memory that it kept.
 TEST(SmallObject, FreedAtTheEndOfAThread) {
   struct Holder {
     std::vector<std::unique_ptr<Derived>> objects;

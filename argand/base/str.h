@@ -29,7 +29,7 @@ void append(std::string& out, T value) {
   }
 }
 
-// Concatenates the text of its arguments; a type joins in by an `append(std::string&, T)` found by lookup.
+// Concatenates the text of its arguments.  A type takes part if lookup finds an `append(std::string&, T)` for it.
 template <class... Parts>
 std::string str(const Parts&... parts) {
   std::string out;

@@ -1,5 +1,5 @@
 // Element access by indices: `auto a = t.accessor<float, 2>(); a[i][j] = 1;`.  Unchecked; valid as long as the tensor
-// lives and its sizes do not change.  For loops of one's own over small tensors on the CPU.
+// lives and its sizes do not change.  For loops over small CPU tensors in a program.
 #pragma once
 #include "argand/core/tensor.h"
 
@@ -44,7 +44,7 @@ struct RestrictPtrTraits {
 #define ARGAND_HOST_DEVICE
 #endif
 
-// N sizes and strides beside an address, by value: the argument of a kernel of one's own, `a[i][j]` in it.
+// An address with N sizes and strides, by value: an argument for a user's kernel, which uses it as `a[i][j]`.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
 class GenericPackedTensorAccessor {
  public:
@@ -56,7 +56,7 @@ class GenericPackedTensorAccessor {
       strides_[i] = static_cast<Index>(strides[i]);
     }
   }
-  // The elements under one index of a dimension; a place in the accessor, as long as that lives.
+  // The elements under one index of a dimension.  It refers to the accessor and must not outlive it.
   template <size_t D>
   class Row {
    public:

@@ -1,10 +1,10 @@
-// For tables of who holds memory: what an allocator is being asked for.
+// For tables of who holds memory: the storage for which memory is being allocated.
 #pragma once
 #include "argand/core/storage.h"
 
 namespace argand {
 
-// The storage that the calling thread gets bytes of a device for; null while it asks for memory of no tensor.
+// The storage for which the calling thread is allocating device memory; null if the memory is not for a tensor.
 const StorageImpl* allocating_storage();
 
 }  // namespace argand

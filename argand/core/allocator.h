@@ -12,17 +12,17 @@ class Allocator {
   virtual ~Allocator() = default;
   // At least `nbytes` bytes aligned for any element and vector load; OutOfMemoryError when there are none.
   virtual void* allocate(size_t nbytes) = 0;
-  // Takes back what `allocate(nbytes)` gave.  Never throws.
+  // Frees what `allocate(nbytes)` returned.  Never throws.
   virtual void deallocate(void* data, size_t nbytes) noexcept = 0;
   virtual Device device() const = 0;
-  // Work of the calling thread's current stream uses the block.
+  // Notes that work of the calling thread's current stream uses the block.
   virtual void used(void* /*data*/) {}
-  // Host memory that devices copy from and to without staging.
+  // Whether it is page-locked host memory, which devices copy from and to without staging.
   virtual bool pinned() const { return false; }
-  // OutOfMemoryError if a block of so many bytes cannot be had as things are now; keeps no memory.
+  // OutOfMemoryError if a block of so many bytes cannot be allocated at present; keeps no memory.
   virtual void ask(size_t nbytes) { deallocate(allocate(nbytes), nbytes); }
-  // Storages get their bytes when somebody first looks at them.  One of more bytes than this asks when it is made, so
-  // that the call that makes it gets the error.
+  // Storages are allocated at the first access to their bytes.  A storage of more bytes than this calls ask() when it
+  // is made, so that the call that makes it gets the error.
   size_t asks_beyond() const { return asks_beyond_; }
 
  protected:

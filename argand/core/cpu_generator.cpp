@@ -11,8 +11,8 @@ namespace argand {
 
 namespace {
 
-// PyTorch's state of a CPU generator, field by field.  normal_x, normal_rho and the float sample are relics that it
-// writes as zero.
+// PyTorch's state of a CPU generator, field by field.  normal_x, normal_rho and the float sample are unused and written
+// as zero.
 struct SavedState {
   uint64_t seed;
   int32_t left;  // draws until the next block of words is made
@@ -97,7 +97,7 @@ Generator make_cpu_generator(uint64_t seed) { return Generator(make_intrusive<Cp
 
 namespace {
 
-// Never destroyed, as the CPU's.
+// Never destroyed, like that of the CPU.
 struct DefaultGenerators {
   std::mutex mutex;
   std::vector<Generator> others;

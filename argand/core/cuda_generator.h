@@ -19,10 +19,10 @@ class CudaGeneratorImpl final : public GeneratorImpl {
   void set_state(const std::vector<uint8_t>& state) override;
   intrusive_ptr<GeneratorImpl> clone() const override;
 
-  // Where the next draw begins, of which each thread takes up to `count` numbers; they are used up then.  Offsets are
-  // multiples of 4, the numbers that one round of Philox makes.
+  // Returns the offset at which the next draw begins and moves past it; each thread of the draw takes up to `count`
+  // numbers.  Offsets are multiples of 4, the numbers that one round of Philox makes.
   uint64_t advance(uint64_t count);
-  // By how much such a draw moves the offset.
+  // The distance by which such a draw moves the offset.
   static constexpr uint64_t rounded(uint64_t count) { return (count + 3) / 4 * 4; }
 
  private:

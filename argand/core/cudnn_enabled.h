@@ -1,4 +1,4 @@
-// Whether convolutions and attention on a GPU may be cuDNN's; true at first.  Without it they run on the library's own
+// Whether convolutions and attention on a GPU may use cuDNN; true at first.  Without it they run on the library's own
 // kernels, which are slower and round differently.  As torch.backends.cudnn.enabled.
 #pragma once
 

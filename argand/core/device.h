@@ -1,4 +1,4 @@
-// Where a tensor lives.
+// The device that holds a tensor.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace argand {
 
-// Meta: shapes and dtypes without data.  MPS and XPU have names and no backend: programs compare with them.
+// Meta: shapes and dtypes without data.  MPS and XPU have no backend; they exist because programs compare with them.
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2, MPS, XPU, COMPILE_TIME_MAX_DEVICE_TYPES };
 inline constexpr int kNumDeviceTypes = static_cast<int>(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
 inline constexpr DeviceType kCPU = DeviceType::CPU;
@@ -40,8 +40,8 @@ struct Device {
   DeviceIndex index_;
 };
 
-// Where the factory functions of a front put tensors when nothing else is said; of the calling thread.  "cpu" at first.
-// The library itself, whose code relies on what it makes being on the CPU, does not ask.
+// The device on which the factory functions of a front make tensors by default, for the calling thread; "cpu" at first.
+// The library itself does not use it, because its own code relies on making tensors on the CPU.
 Device default_device();
 void set_default_device(const Device& device);
 

@@ -1,4 +1,4 @@
-// Names of dimensions, so that programs that write them build.  No tensor keeps any: Tensor::refine_names says so.
+// Names of dimensions, so that programs that use them compile.  No tensor has any: Tensor::refine_names throws.
 #pragma once
 #include <string>
 #include <utility>

@@ -1,18 +1,18 @@
-// Who wants to know when ops draw random numbers: vmap, which may refuse it or give each slice the same.
+// Observers of random draws by ops.  vmap uses one to forbid draws, or to give each slice the same numbers.
 #pragma once
 #include "argand/core/generator.h"
 
 namespace argand {
 
-// While one is there, the thread that made it tells it of each draw that an op makes on that thread.  Scopes: the last
-// one made goes first.
+// While an object lives, each draw of an op on the thread that made it is announced to it.  The objects are scopes: the
+// last one made is destroyed first.
 class DrawWatch {
  public:
   DrawWatch();
   virtual ~DrawWatch();
   DrawWatch(const DrawWatch&) = delete;
   DrawWatch& operator=(const DrawWatch&) = delete;
-  // Before the numbers are taken.  The mutex of the generator is not held.  What it throws, the op throws.
+  // Called before the numbers are taken, without the generator's mutex.  What it throws, the op throws.
   virtual void before_draw(GeneratorImpl& generator) = 0;
 
  private:
@@ -20,7 +20,7 @@ class DrawWatch {
   DrawWatch* outer_;
 };
 
-// For ops: the calling thread is about to take numbers from this generator.
+// Ops call this when the calling thread is about to take numbers from the generator.
 void announce_draw(GeneratorImpl& generator);
 
 }  // namespace argand

@@ -7,7 +7,7 @@
 namespace argand {
 namespace {
 constinit std::atomic<bool> tf32_in_matmul{false}, tf32_in_convolution{false};
-// "medium" allows products of bfloat16, too.  TF32 is within that, so only the name is kept.
+// "medium" also allows bfloat16 products.  TF32 is at least as precise, so "medium" uses it, and only the name is kept.
 constinit std::atomic<bool> medium{false};
 }  // namespace
 

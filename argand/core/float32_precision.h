@@ -1,5 +1,5 @@
 // Whether products of float32 on a GPU may round their operands to TF32 (10 bits of mantissa), which its tensor cores
-// multiply some eight times faster.  By default they may not: float32 is float32.  As
+// multiply some eight times faster.  They may not by default.  The settings are those of
 // torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 (true by default there) and
 // torch.set_float32_matmul_precision.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace argand {
 
-// Of the process; read when an op is called.
+// One setting for the whole process; an op reads it when it is called.
 bool allow_tf32_matmul();
 void set_allow_tf32_matmul(bool on);
 bool allow_tf32_cudnn();

@@ -16,19 +16,19 @@ class Tensor;
 // The seed of every generator that was not given one.
 inline constexpr uint64_t kDefaultSeed = 67280421310721;
 
-// What every device's generator can do.  No member locks: who calls them from several threads holds mutex(), as
+// The interface of the generators of all devices.  No member locks: callers on several threads must hold mutex(), as
 // LibTorch programs do.  The functions that fill memory lock it themselves.
 class GeneratorImpl : public RefCounted {
  public:
   explicit GeneratorImpl(Device device) : device_(device) {}
-  // Starts the stream of `seed` anew.
+  // Restarts the stream of numbers of `seed`.
   virtual void set_current_seed(uint64_t seed) = 0;
   virtual uint64_t current_seed() const = 0;
   // Everything needed to go on bit for bit; the layout belongs to the device (see cpu_generator.h).
   virtual std::vector<uint8_t> state() const = 0;
   // ValueError if `state` was not made by state() of such a generator; the generator is then unchanged.
   virtual void set_state(const std::vector<uint8_t>& state) = 0;
-  // A generator of its own with the same state.
+  // An independent generator with the same state.
   virtual intrusive_ptr<GeneratorImpl> clone() const = 0;
 
   // Seeds from the operating system's entropy; returns the seed.

@@ -1,4 +1,4 @@
-// Thread-local switches of autograd and their guards.  The switches alone: no graph here.
+// Thread-local switches of autograd and their guards.  This file has the switches only, and nothing of the graph.
 #pragma once
 #include "argand/base/shared.h"
 

@@ -1,4 +1,4 @@
-// Bytes of a storage that are made when somebody first looks at them, as those of a file that is read late.
+// Bytes of a storage that are made at the first access to them, such as those of a file that is read late.
 #pragma once
 #include <functional>
 
@@ -12,14 +12,14 @@ struct LateBytes {
   Allocator* allocator;
   size_t nbytes;
 
-  void* make() const;                          // what `fill` throws, or OutOfMemoryError
-  void give_back(void* data) const noexcept;   // what make() gave
-  void operator()(void* data) const noexcept;  // the storage ends; null if nobody looked
+  void* make() const;                          // throws what `fill` throws, or OutOfMemoryError
+  void give_back(void* data) const noexcept;   // frees what make() returned
+  void operator()(void* data) const noexcept;  // the storage is destroyed; null if nobody accessed it
 };
 
-// `fill` writes `nbytes` bytes of `allocator`, whose memory the host can write.  Where it throws, the look at the bytes
-// throws, and the next one calls it again; it may be called by several threads at once.  Such a storage cannot be
-// resized, and nothing that uses it waits in a window.
+// `fill` writes `nbytes` bytes of `allocator`, whose memory the host can write.  If it throws, the access to the bytes
+// throws, and the next access calls it again.  Several threads may call it at once.  Such a storage cannot be resized,
+// and nothing that uses it waits in a window.
 intrusive_ptr<StorageImpl> late_storage(size_t nbytes, Allocator& allocator, std::function<void(void*)> fill);
 
 }  // namespace argand

@@ -61,7 +61,7 @@ class LiveGenerators {
     }
   }
 
-  // All but those that were waited for, or none and the first that is busy.
+  // Locks all generators except those that were waited for; or none, and returns the first that is locked.
   CpuGeneratorImpl* hold_the_free() {
     for (CpuGeneratorImpl* const generator : generators_) {
       if (std::ranges::any_of(waited_, [&](const auto& g) { return g.get() == generator; })) continue;

@@ -1,4 +1,4 @@
-// The generators of the CPU that there are, so that a process that is forked leaves none of them locked in the child.
+// The list of all CPU generators, so that fork() leaves none of them locked in the child.
 #pragma once
 
 namespace argand {

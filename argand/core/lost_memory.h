@@ -1,4 +1,4 @@
-// Note [Lost writes], for devices whose work fails after its call has returned: which memory it would have touched.
+// Note [Lost writes], for devices whose work can fail after its call has returned: which memory is affected.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -7,8 +7,8 @@
 
 namespace argand {
 
-// Why writes of some of these bytes may have been lost; null if they were not.  Asked at every look at device memory
-// once a device has set it, and StorageImpl::side_streams.
+// Returns why writes of some of these bytes may have been lost, or null.  Once a device has set it together with
+// StorageImpl::side_streams, every access to device memory calls it.
 using LostMemoryHook = std::exception_ptr (*)(const Device& device, const void* data, size_t nbytes);
 inline constinit std::atomic<LostMemoryHook> lost_memory_hook{nullptr};
 

@@ -1,4 +1,4 @@
-// For a profiler: who wants to know when storages get their bytes and give them back.
+// A hook for profilers, called when storages allocate and free their bytes.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace argand {
 
-// Called by the thread that allocates (bytes > 0) or frees (bytes < 0); must not throw.  Null: nobody wants to know.
+// Called by the thread that allocates (bytes > 0) or frees (bytes < 0); must not throw.  Null: no hook.
 using MemoryHook = void (*)(const Device& device, const void* address, int64_t bytes);
 inline constinit std::atomic<MemoryHook> memory_hook{nullptr};
 

@@ -12,8 +12,8 @@ class Mt19937 {
  public:
   static constexpr int kWords = 624;
 
-  // What a saved engine consists of.  `position` words of the current block are used up; 0 means that the block is the
-  // seed itself, from which the first block is still to be made.
+  // The state of a saved engine.  `position` words of the current block are used; 0 means that the block is the seed,
+  // from which the first block is still to be made.
   struct State {
     std::array<uint32_t, kWords> words;
     int position = 0;

@@ -15,7 +15,7 @@ inline constexpr Layout kStrided = Layout::Strided;
 struct TensorOptions {
   TensorOptions() = default;
   TensorOptions(ScalarType t) : dtype_(t) {}
-  // Not from a list in braces, which means both arguments of one below.
+  // Not from a braced list, which means both arguments of a constructor below.
   template <class D, std::enable_if_t<std::is_same_v<std::decay_t<D>, Device>, int> = 0>
   TensorOptions(D&& d) : device_(d) {}
   TensorOptions(DeviceType d) : device_(Device(d)) {}
@@ -55,7 +55,7 @@ struct TensorOptions {
   bool has_dtype() const { return dtype_.has_value(); }
   bool has_device() const { return device_.has_value(); }
 
-  // What is set in `o` wins.
+  // Options that are set in `o` take precedence.
   [[nodiscard]] TensorOptions merge_in(const TensorOptions& o) const {
     TensorOptions r = *this;
     if (o.dtype_) r.dtype_ = o.dtype_;
@@ -79,7 +79,7 @@ struct TensorOptions {
   std::optional<bool> requires_grad_;
   std::optional<bool> pinned_;
   std::optional<MemoryFormat> memory_format_;
-  std::optional<Layout> layout_;  // there is one; whether it was said is printed
+  std::optional<Layout> layout_;  // there is only one layout; printing shows whether it was set
 };
 
 inline TensorOptions dtype(ScalarType t) { return TensorOptions(t); }

@@ -11,7 +11,7 @@ namespace argand {
 class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
-  // Exactly bool: a pointer converts to bool too, and "fro" must not become a number.
+  // Exactly bool: pointers convert to bool, and a text such as "fro" must not become a number.
   template <std::same_as<bool> B>
   Scalar(B v) : type_(kBool) {
     value_.i = v;

@@ -20,7 +20,8 @@ int64_t numel_of(IntArrayRef sizes) {
   return zero ? 0 : n;
 }
 
-// The stride of the dimension outside one of this stride and size; sizes without elements may ask for any.
+// The stride of the next outer dimension after one of this stride and size.  Checked, because sizes without elements
+// may lead to any stride.
 static int64_t outer_stride(int64_t stride, int64_t size, IntArrayRef sizes) {
   int64_t outer;
   ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(stride, std::max<int64_t>(size, 1), &outer),

@@ -17,7 +17,7 @@ Dims strides_of(IntArrayRef sizes, MemoryFormat format);
 bool is_contiguous(IntArrayRef sizes, IntArrayRef strides, MemoryFormat format = MemoryFormat::Contiguous);
 // Every element has its own address and together they fill one block (some permutation of a contiguous tensor).
 bool is_non_overlapping_and_dense(IntArrayRef sizes, IntArrayRef strides);
-// Whether two different indices may have the same address.  May say true for exotic layouts that do not overlap.
+// Whether two different indices may have the same address.  It may be true for unusual layouts that do not overlap.
 bool may_overlap_itself(IntArrayRef sizes, IntArrayRef strides);
 
 // Dense strides for a result shaped `sizes` in the dimension order of `strides`, as torch.empty_like(preserve_format).
@@ -35,7 +35,7 @@ Dims infer_size(IntArrayRef to, int64_t numel, const char* op);
 
 // A dimension in [-ndim, ndim) as one in [0, ndim); IndexError naming `op` otherwise.  A 0-dim tensor has dimension 0.
 int64_t wrap_dim(int64_t dim, int64_t ndim, const char* op);
-// Wraps all, IndexError/ValueError on a repeated one; empty means all dimensions if `empty_is_all`.
+// Wraps all dimensions; IndexError or ValueError for a repeated one.  Empty means all if `empty_is_all`.
 Dims wrap_dims(IntArrayRef dims, int64_t ndim, const char* op, bool empty_is_all = true);
 // The shape after reducing over `dims` (already wrapped).
 Dims reduced_sizes(IntArrayRef sizes, IntArrayRef dims, bool keepdim);

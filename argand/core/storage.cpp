@@ -29,8 +29,8 @@ struct AllocatingScope {
   ~AllocatingScope() { being_allocated = before; }
 };
 
-// First looks and lost writes of one storage take turns.  Both are rare, so a few locks serve all storages.  A lock is
-// never held while memory is allocated: running out of it issues and frees work of other storages.
+// Serialises first accesses and lost writes of one storage.  Both are rare, so a few locks serve all storages.  A lock
+// is never held while memory is allocated: running out of memory issues and frees work of other storages.
 std::mutex& lock_of(const StorageImpl* storage) {
   static auto& locks = *new LockStripes;
   return locks.of(storage);
@@ -98,7 +98,7 @@ void* StorageImpl::first_look() {
       return fresh;
     }
   }
-  // Another thread was quicker.
+  // Another thread allocated it first.
   if (const LateBytes* late = late_bytes_of(release_))
     late->give_back(fresh);
   else
@@ -157,7 +157,7 @@ void StorageImpl::move_to(Allocator& to, Copy copy) {
   if (&to != allocator_) replace(nbytes_, to, copy);
 }
 
-// Other bytes, of the same allocator or of another.
+// Replaces the bytes by others of the same or another allocator.
 void StorageImpl::replace(size_t nbytes, Allocator& next, Copy copy) {
   ARGAND_CHECK(ValueError, resizable(),
                "resize_: Trying to resize storage that is not resizable: an array or a capsule shows its memory");
@@ -174,7 +174,7 @@ void StorageImpl::replace(size_t nbytes, Allocator& next, Copy copy) {
     }
   recover();
   if (void* data = data_.exchange(fresh, std::memory_order_acq_rel)) {
-    // Nobody outside has the address of the new bytes.
+    // The address of the new bytes has not left the library.
     if (exposed_.exchange(false, std::memory_order_relaxed) && !device_.is_cpu())
       if (const ExposureHooks* hooks = exposure_hooks.load()) hooks->end(device_, data, nbytes_);
     allocator_->deallocate(data, nbytes_);

@@ -2,26 +2,26 @@
 //
 // Note [Lazy storage]
 // A storage may exist before its bytes do: they are allocated when the first instruction that writes them is issued, or
-// when somebody asks for their address; any number of threads may ask at once and get the same one.  A size that its
-// allocator can never have is an error when the storage is made.
+// when their address is requested; any number of threads may request it at once and get the same one.  A size that its
+// allocator can never provide is an error when the storage is made.
 // While an instruction that writes or reads it waits in an issue window, `pending()` is that window; `data()` flushes
 // it first, from whichever thread asks.  A storage whose address was handed out (`exposed`) never waits: instructions
 // that read or write it are issued at once, because the holder of the address may look at it or change it at any time.
 //
 // Note [Lost writes]
-// A call has returned when its work is issued, so a failure at that time (a kernel that does not compile, a launch that
-// the driver refuses) cannot be told to who made the call.  Storages that the work would have written are marked
-// instead: every look at their bytes rethrows the failure, until all of them are written anew (`recover`) or the
-// storage is gone.  What reads a lost storage fails in the same way, so its results are lost, too.  No other storage is
-// affected, with one exception: a device that only knows the addresses in the arguments of a launch that failed marks
-// every storage that one of them lies in (core/lost_memory.h), even if the launch would have read it only.
+// A call has returned before its work is issued, so a failure at that time (a kernel that does not compile, a launch
+// that the driver refuses) cannot be reported to its caller.  Storages that the work would have written are marked as
+// lost instead: every access to their bytes rethrows the failure, until all bytes are written again (`recover`) or the
+// storage is freed.  An op that reads a lost storage fails in the same way, so its results are lost, too.  No other
+// storage is affected, with one exception: a device that only knows the addresses in the arguments of a launch that
+// failed marks every storage that one of them lies in (core/lost_memory.h), even if the launch would have read it only.
 //
 // Note [Version counter]
 // Every in-place write bumps the version of the storage, so it is shared by all views.  Autograd compares it with the
 // version at the time a tensor was saved; `last_writer` is the op that bumped it last, for the message.
 //
-// Thread safety: reads of one storage, first looks among them, may run in any number of threads.  What changes it
-// (writes of its bytes, resize, swap_bytes) needs the caller's order against everything else, as in PyTorch.
+// Thread safety: any number of threads may read one storage, also for the first time.  The caller must order changes
+// (writes of its bytes, resize, swap_bytes) against all other uses, as in PyTorch.
 #pragma once
 #include <atomic>
 #include <exception>
@@ -40,16 +40,16 @@ class StorageImpl;
 // Work that waits in an issue window (exec implements it).
 class PendingWork {
  public:
-  // Thread-safe.  Issues what waits.  Afterwards `wanted` is not pending here any more, or the call throws why it is.
-  // Work that lacks memory and does not concern `wanted` may go on waiting.
+  // Thread-safe.  Issues the waiting work.  Afterwards `wanted` is not pending here any more, or the call throws the
+  // reason. Work that lacks memory and does not concern `wanted` may stay pending.
   virtual void flush(const StorageImpl& wanted) = 0;
 
  protected:
   ~PendingWork() = default;
 };
 
-// Who wants to know which memory of devices others may use at any time: told when an address leaves the library, and
-// when the memory goes.  Must not throw.
+// Called when an address of device memory leaves the library, after which others may use the memory at any time, and
+// when the memory is freed.  The hooks must not throw.
 struct ExposureHooks {
   void (*begin)(const Device& device, const void* data, size_t nbytes);
   void (*end)(const Device& device, const void* data, size_t nbytes);
@@ -69,10 +69,10 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
 
   size_t nbytes() const { return nbytes_; }
   const Device& device() const { return device_; }
-  // Whether the bytes are someone else's, with a function to call at the end.
+  // Whether the bytes are borrowed, with a function that releases them at the end.
   bool has_release() const { return release_ != nullptr; }
 
-  // Address of the first byte, with every pending write done; null only for 0 bytes.
+  // The address of the first byte, after all pending writes; null only for 0 bytes.
   void* data() {
     if (PendingWork* work = pending()) work->flush(*this);
     return issued_data();
@@ -88,11 +88,11 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   }
   bool allocated() const { return data_.load(std::memory_order_acquire) != nullptr; }
   bool pinned() const { return allocator_ && allocator_->pinned(); }
-  // Set once any thread works on another stream than the default one, or a device has lost writes.  From then on every
-  // look at an address tells the allocator which stream uses the block, so that nobody has to call record_stream(), and
-  // asks whether writes of the block were lost (core/lost_memory.h).
+  // Set once any thread works on a stream other than the default one, or a device has lost writes.  From then on every
+  // access to an address tells the allocator which stream uses the block, so that nobody has to call record_stream(),
+  // and checks whether writes of the block were lost (core/lost_memory.h).
   static inline constinit std::atomic<bool> side_streams{false};
-  // Work of the calling thread's current stream uses the bytes: they are not given away before it is done.
+  // Notes that work of the calling thread's current stream uses the bytes.  They are not reused before it is done.
   void note_use();
   // Exchanges the bytes of two allocated storages of one size and one allocator, both of which are still to be issued.
   void swap_bytes(StorageImpl& other) { data_ = other.data_.exchange(data_); }
@@ -103,14 +103,14 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   // Moves the bytes to memory of another allocator of the same device, for all tensors of the storage.  ValueError as
   // resize(); what `to` throws leaves the storage as it was.  Needs the caller's order against all other uses, too.
   void move_to(Allocator& to, Copy copy);
-  // Somebody outside shows the bytes as they are: they are never exchanged for others.
+  // The bytes are shown outside of the library (an array, a capsule), so they are never exchanged for others.
   void fix_size() { fixed_size_.store(true, std::memory_order_relaxed); }
   bool resizable() const { return allocator_ && !fixed_size_.load(std::memory_order_relaxed); }
 
-  // Note [Lost writes].  The first reason stays.
+  // Marks the storage as lost (Note [Lost writes]).  The first reason stays.
   void lose(std::exception_ptr why);
   bool lost() const { return lost_.load(std::memory_order_acquire) != nullptr; }
-  // All bytes are about to be written.
+  // Call this when all bytes are about to be written.
   void recover() {
     if (lost()) [[unlikely]]
       take_back();
@@ -118,14 +118,14 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
 
   PendingWork* pending() const { return pending_.load(std::memory_order_acquire); }
   void set_pending(PendingWork* work) { pending_.store(work, std::memory_order_release); }
-  // Makes `work` what is pending if nothing is; returns what was pending before.
+  // Makes `work` the pending work if there is none; returns the work that was pending before.
   PendingWork* claim(PendingWork* work) {
     PendingWork* before = nullptr;
     pending_.compare_exchange_strong(before, work, std::memory_order_acq_rel, std::memory_order_acquire);
     return before;
   }
   bool exposed() const { return exposed_.load(std::memory_order_relaxed); }
-  // The address is about to leave the library.
+  // Call this when the address is about to leave the library.
   void expose();
   static inline constinit std::atomic<const ExposureHooks*> exposure_hooks{nullptr};
 
@@ -157,7 +157,7 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   std::function<void(void*)> release_;
 };
 
-// An address, and what its deleter needs: not null where there is one.
+// An address, and the context of its deleter, which is not null if there is a deleter.
 class DataPtr {
  public:
   DataPtr(void* data, void* context) : data_(data), context_(context) {}

@@ -77,11 +77,11 @@ class Tensor {
   Tensor& operator=(Tensor&& values) && { return std::move(*this) = values; }  // NOLINT: `values` is copied from
   Tensor& operator=(const Scalar& value) &&;
 
-  // ---- what it is: never waits for pending work.  An undefined tensor has one dimension of no elements, and no dtype;
-  // what it has no answer to (strides, device, storage, data, what autograd knows beyond requires_grad()) is a
+  // ---- properties: these never wait for pending work.  An undefined tensor has one dimension of no elements, and no
+  // dtype; what it does not have (strides, device, storage, data, autograd's data beyond requires_grad()) is a
   // ValueError.
   bool defined() const { return impl_ != nullptr; }
-  void reset() { impl_ = nullptr; }  // not defined any more
+  void reset() { impl_ = nullptr; }  // becomes undefined
   int64_t dim() const { return static_cast<int64_t>(described().sizes.size()); }
   int64_t ndimension() const { return dim(); }
   IntArrayRef sizes() const { return described().sizes; }
@@ -173,7 +173,7 @@ class Tensor {
   // Element access on the CPU by N indices; include "argand/core/accessor.h".
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const;
-  // The same as a value of its own that kernels take, with indices of 64 or 32 bits; on any device.
+  // The same as an independent value that kernels take by value, with indices of 64 or 32 bits; on any device.
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
   GenericPackedTensorAccessor<T, N, PtrTraits, int64_t> packed_accessor64() const;
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
@@ -261,14 +261,14 @@ class Tensor {
   Tensor toType(ScalarType t) const;
   Tensor cpu() const;
   Tensor cuda(std::optional<DeviceIndex> device = {}, bool non_blocking = false) const;
-  // On the CPU in page-locked memory, which devices copy from without waiting (`to(device, non_blocking)`).
+  // The same values in page-locked CPU memory, from which devices copy without waiting (`to(device, non_blocking)`).
   Tensor pin_memory() const;
   bool is_pinned() const;
   // Says that work of the stream uses the memory.  Never needed: the allocator notices by itself.
   void record_stream(const cuda::Stream& stream) const;
 
 #include "argand/core/tensor_methods.inc"
-  // An integer is a dimension, never the flag `unbiased`.
+  // An integer is a dimension, not the flag `unbiased`.
   template <class I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
   Tensor var(I dim) const {
     return var(OptionalIntArrayRef(dim));
@@ -277,7 +277,7 @@ class Tensor {
   Tensor std(I dim) const {
     return std(OptionalIntArrayRef(dim));
   }
-  // LibTorch's first stft, which does not center, and is meant where a flag follows `normalized`, not a text.
+  // LibTorch's older stft, which does not center.  It is chosen if a flag, not a text, follows `normalized`.
   template <class Flag, class = std::enable_if_t<std::is_same_v<Flag, bool> || std::is_same_v<Flag, std::nullopt_t> ||
                                                  std::is_same_v<Flag, std::optional<bool>>>>
   Tensor stft(int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
@@ -286,7 +286,7 @@ class Tensor {
     return stft(n_fft, hop_length, win_length, window, false, "reflect", normalized, onesided, return_complex,
                 align_to_window);
   }
-  // A list in braces is a shape, the empty one too, which would also be a dtype.
+  // A braced list is a shape, even an empty one, which could also mean a dtype.
   Tensor view(std::initializer_list<int64_t> size) const { return view(IntArrayRef(size)); }
 
   TensorImpl& impl() const {

@@ -1,4 +1,4 @@
-// What a Tensor handle points to: a layout over a storage, and autograd's data about it.
+// The object to which a Tensor handle points: a layout over a storage, and autograd's data.
 #pragma once
 #include <memory>
 
@@ -8,7 +8,7 @@
 
 namespace argand {
 
-// What autograd keeps for a tensor; defined in exec/graph.h.
+// Autograd's data of a tensor; defined in exec/graph.h.
 class AutogradMeta;
 struct AutogradMetaDeleter {
   void operator()(AutogradMeta* meta) const;
@@ -35,8 +35,8 @@ class TensorImpl final : public RefCounted {
   const Device& device() const { return storage->device(); }
   int64_t numel() const { return count; }
   int64_t dim() const { return static_cast<int64_t>(sizes.size()); }
-  // Under LibTorch's names: autograd's data, if there is any, and the count of in-place writes, which GradError says
-  // that a tensor of InferenceMode does not have.
+  // LibTorch's names for autograd's data, null if there is none, and for the count of in-place writes; GradError for
+  // the count of a tensor made in InferenceMode.
   AutogradMeta* autograd_meta() const { return autograd.get(); }
   class VersionCounter {
    public:
@@ -58,11 +58,11 @@ class TensorImpl final : public RefCounted {
   int64_t count = 0;   // of elements
   ScalarType dtype;
   bool contiguous = true;
-  bool wrapped_number = false;  // a C++ or Python number given as an operand: it yields in type promotion
+  bool wrapped_number = false;  // a C++ or Python number as an operand: lower priority in type promotion
   bool inference = false;       // made under InferenceMode: never part of a graph
   std::unique_ptr<AutogradMeta, AutogradMetaDeleter> autograd;
   // The object of another language that stands for this tensor, so that it is the same one each time it is asked for.
-  // Whoever sets it takes it back before the object goes; with its lowest bit set, see exec/dispatch_hooks.h.
+  // Whoever sets it must clear it before the object is destroyed.  For its lowest bit see exec/dispatch_hooks.h.
   void* front_object = nullptr;
 
  private:

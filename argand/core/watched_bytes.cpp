@@ -7,7 +7,7 @@
 namespace argand {
 namespace {
 
-// Blocks are added and never freed, so that a handler of signals may walk them at any moment.
+// Blocks are added and never freed, so that a signal handler may read them at any moment.
 struct Block {
   std::array<WatchedRange, 64> ranges;
   std::atomic<Block*> next{nullptr};

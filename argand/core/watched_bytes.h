@@ -1,17 +1,16 @@
-// Bytes of a storage that may go while it lives: those of a mapped file, which somebody else may cut.
+// Bytes of a storage that may disappear while it lives: those of a mapped file, which another process may truncate.
 //
 // Note [Bytes that go]
-// Nobody owns the bytes of a mapped file.  When the file becomes shorter, the system shows zeros up to the end of the
-// page and sends SIGBUS to whoever reads or writes behind it, in the middle of any instruction of any thread, where
-// nothing may be thrown.  So three parts stand together:
-// 1. A storage over such bytes checks at every look (StorageImpl::data) whether they are still what they were, and
-//    throws if they are not: `look()`.  The storage never keeps the address, so no look goes without the check.
-// 2. The bytes may go while a kernel runs.  A handler of SIGBUS (runtime/cpu/bus_errors.h) puts pages of zeros where
-//    the file was and notes that the range is torn; the instruction goes on.
-// 3. Whoever has read checks again (`check_watched`): exec after every kernel and copy, and all code that reads
-// elements
-//    without a kernel.  The check throws, and what was written meanwhile is lost (Note [Lost writes]).
-// The price where no file is mapped is one relaxed load a call.
+// The process does not own the bytes of a mapped file.  If the file becomes shorter, the system shows zeros up to the
+// end of the page and sends SIGBUS to a thread that accesses later pages, at any instruction, where nothing may be
+// thrown.  So three parts work together:
+// 1. A storage over such bytes checks at every access (StorageImpl::data) whether they are still there, and throws if
+//    they are not: `look()`.  The storage never keeps the address, so every access makes the check.
+// 2. The bytes may disappear while a kernel runs.  A handler of SIGBUS (runtime/cpu/bus_errors.h) puts pages of zeros
+//    where the file was and notes that the range is torn; the instruction goes on.
+// 3. Code that has read the bytes checks again (`check_watched`): exec after every kernel and copy, and all code that
+//    reads elements without a kernel.  The check throws, and what was written meanwhile is lost (Note [Lost writes]).
+// If no file is mapped, the cost is one relaxed load per call.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -27,7 +26,7 @@ class WatchedBytes {
   virtual void* look() const = 0;
 };
 
-// A range of addresses, as a handler of signals can find it: every member may be read at any moment.
+// A range of addresses that a signal handler can look up: every member may be read at any moment.
 struct WatchedRange {
   static constexpr uintptr_t kFree = 0, kTaken = 1;  // values of `begin`; others are addresses
   std::atomic<uintptr_t> begin{kFree};
@@ -35,7 +34,7 @@ struct WatchedRange {
   std::atomic<const StorageImpl*> storage{nullptr};
   std::atomic<const WatchedBytes*> bytes{nullptr};
   std::atomic<bool> torn{false};
-  char name[128] = {};  // for a message of the handler's: what the bytes are, maybe cut
+  char name[128] = {};  // for the handler's message: what the bytes are, maybe truncated
 };
 
 // A storage over borrowed bytes keeps a function that releases them.  A storage over bytes that may go keeps one of
@@ -45,7 +44,7 @@ struct WatchedRelease {
   void operator()(void*) const noexcept {}
 };
 
-// Announces a range; the place stays the caller's until it gives it back.
+// Registers a range; the entry belongs to the caller until it releases it.
 WatchedRange& watch_range(const void* begin, size_t nbytes, const char* name);
 void unwatch_range(WatchedRange& range) noexcept;
 // Null if no range has this address, or this storage.  May be called by a handler of signals.
@@ -62,7 +61,7 @@ void check_watched(const StorageImpl& storage);
 }  // namespace detail
 
 inline bool any_watched() { return detail::watched_ranges.load(std::memory_order_relaxed) != 0; }
-// Somebody has read the bytes of the storage: throws if they were not what they should be.
+// Call this after reading the bytes of the storage: throws if they were not valid.
 inline void check_watched(const StorageImpl& storage) {
   if (any_watched()) [[unlikely]]
     detail::check_watched(storage);

@@ -1,4 +1,4 @@
-// The arguments of a call as values that say their type: for tools that look at calls from outside.
+// The arguments of a call as values with their types, for tools that inspect calls.
 #pragma once
 #include <array>
 #include <string>

@@ -35,7 +35,7 @@ bool is_supported(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat1
 
 // ---- casts
 
-// The copy of a leaf.  It is stale once the leaf was written or got other memory.
+// The cached copy of a leaf.  It is stale after the leaf was written or got other memory.
 struct CachedCast {
   Tensor leaf, cast;
   StoragePtr storage;
@@ -47,7 +47,7 @@ Tensor cached(const Tensor& leaf, ScalarType dtype) {
   const auto it = cache.find(leaf.unsafeGetTensorImpl());
   if (it != cache.end()) {
     const CachedCast& c = it->second;
-    // A copy made without gradients does not serve a call that records.
+    // A copy made without gradients cannot be used by a call that records.
     if (c.cast.dtype() == dtype && c.storage == leaf.storage() && c.version == leaf._version() &&
         (c.cast.requires_grad() || !GradMode::is_enabled()))
       return c.cast;
@@ -67,7 +67,7 @@ Tensor cast(const Tensor& t, ScalarType dtype, DeviceType device) {
   return is_weight && state.cache_enabled && !t.is_view() ? cached(t, dtype) : t.to(dtype);
 }
 
-// A 0-dim tensor of the CPU may stand beside those of a device.
+// A 0-dim CPU tensor may be mixed with tensors of a device.
 DeviceType device_of(TensorSlots& slots) {
   for (const TensorSlot& s : slots)
     if (s.tensor->defined() && !s.tensor->is_cpu()) return s.tensor->device().type();

@@ -1,4 +1,4 @@
-// What the choke point does about autocast (exec/autocast.h): one look at a thread-local byte where it is off.
+// The choke point's part of autocast (exec/autocast.h).  If autocast is off, it costs one read of a thread-local byte.
 #pragma once
 #include "argand/base/shared.h"
 #include "argand/exec/op_info.h"
@@ -7,13 +7,13 @@ namespace argand::exec {
 
 class ARGAND_SHARED AutocastScope {
  public:
-  // Autocast is off while this lives: nothing below is cast.
+  // Autocast is off while this lives: ops called meanwhile cast nothing.
   AutocastScope() : before_(enabled) {
     if (before_) [[unlikely]]
       enabled = 0;
   }
-  // The same for what the op is made of, once the tensors among its arguments have been cast as the op's policy says.
-  // A composite without policy leaves autocast on: the ops it is made of have theirs.
+  // The same for the ops that a composite calls, after its tensor arguments have been cast by its policy.
+  // A composite without a policy leaves autocast on: the ops that it calls have their own.
   AutocastScope(const OpInfo& op, void* args) : AutocastScope() {
     if (before_) [[unlikely]]
       apply(op, args);

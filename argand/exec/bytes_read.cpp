@@ -2,7 +2,7 @@
 
 namespace argand::exec {
 
-// Bytes that went are an error of their own at every look, and what is not there yet was not written.
+// Watched bytes throw at every access anyway, and storages that are not allocated were not written.
 void lose_written(const Tensor& out, const std::exception_ptr& why) {
   if (out.defined() && out.storage()->allocated()) out.storage()->lose(why);
 }

@@ -1,15 +1,15 @@
-// Note [Bytes that go], for whoever has run a kernel or a copy.
+// Note [Bytes that go], for code that has run a kernel or a copy.
 #pragma once
 #include "argand/core/tensor.h"
 #include "argand/core/watched_bytes.h"
 
 namespace argand::exec {
 
-// Some bytes that were read or written are not what they should be: what was written from them is lost.  The call that
-// met it throws; a result that nobody gets to see needs no mark, and has one all the same.
+// Marks `out` as lost: some bytes that were read or written were not valid.  The call that found this throws, so a
+// result that the caller never receives needs no mark, but has one all the same.
 void lose_written(const Tensor& out, const std::exception_ptr& why);
 
-// After the work, whose operands `each(visit)` names; `outs` were written.
+// Checks after work whose operands `each(visit)` visits and which wrote `outs`.
 template <class Each, class Outs>
 void check_bytes_read(const Each& each, const Outs& outs) {
   if (!any_watched()) [[likely]]

@@ -8,7 +8,7 @@
 namespace argand::exec {
 namespace {
 
-// A result as its error calls it: "solution", or "out".
+// The name of a result in errors: "solution", or "out".
 std::string_view name_of_out(const char* names, size_t i) {
   std::string_view left = names;
   for (; i > 0; --i) left.remove_prefix(left.find(", ") + 2);

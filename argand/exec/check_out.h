@@ -6,9 +6,9 @@ namespace argand::exec {
 
 // DeviceError or DtypeError unless `out` takes `result`, the i-th of the op.
 void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const Tensor& out, size_t i);
-// Who gives an output with elements has mostly mistaken its shape.
+// A caller that passes an output with elements has mostly mistaken its shape.
 void warn_of_resize(const Tensor& out, IntArrayRef sizes);
-// An output that gets other sizes lies as the result does.
+// An output that gets other sizes takes the layout of the result.
 void resize_like(const Tensor& out, const Tensor& result);
 
 }  // namespace argand::exec

@@ -18,7 +18,7 @@ void identity(void* out, const void* const* ins, const void*, int64_t n) {
   if (out != ins[0]) std::memmove(out, ins[0], static_cast<size_t>(n) * sizeof(T));
 }
 
-// An instruction, not an op: nobody calls it by name.
+// This is an instruction and not an op: it cannot be called by name.
 constexpr PointwiseInfo kIdentity = {{1,
                                       0,
                                       "copy",
@@ -28,7 +28,7 @@ constexpr PointwiseInfo kIdentity = {{1,
                                        identity<std::complex<float>>, identity<std::complex<double>>}},
                                      Promote::kDefault};
 
-// As dense bytes of one dtype: the smaller of the two, so that less travels.
+// Copies dense bytes of one dtype: the smaller of the two, to transfer less.
 void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blocking) {
   // Tensors of the same layout without gaps are copied as flat memory, so that neither is made contiguous first.
   if (to.dtype() == from.dtype() && !to.is_contiguous() && to.sizes() == from.sizes() &&
@@ -56,7 +56,7 @@ void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blockin
   if (!direct) copy_elements(to, target);
 }
 
-// The elements of the dimensions from `d` on.
+// Stores the elements of the dimensions from `d` on.
 void store_from(size_t d, char* to, const char* from, const TensorImpl& target, const TensorImpl& source) {
   const auto bytes = static_cast<size_t>(element_size(target.dtype));
   if (d == target.sizes.size()) {

@@ -18,12 +18,12 @@ void copy_elements(const Tensor& to, const Tensor& from, bool non_blocking = fal
 // that both have their memory and no instruction that uses them waits.
 void store_elements(const Tensor& to, const Tensor& from) noexcept;
 
-// What such an instruction computes: its operand.
+// The body of such an instruction: it returns its operand.
 const PointwiseBody& copy_body();
 // A contiguous (or `strides`) copy in the given dtype, without history.
 Tensor dense_clone(const Tensor& t, ScalarType dtype, Dims strides = {});
 inline Tensor dense_clone(const Tensor& t) { return dense_clone(t, t.dtype()); }
-// `t` itself when it is contiguous (and of the dtype); undefined stays undefined.
+// `t` itself if it is contiguous, else a contiguous copy; undefined stays undefined.
 inline Tensor dense(const Tensor& t) { return !t.defined() || t.is_contiguous() ? t : dense_clone(t); }
 inline Tensor dense(const Tensor& t, ScalarType dtype) {
   return !t.defined() || t.dtype() == dtype ? dense(t) : dense_clone(t, dtype);

@@ -12,7 +12,7 @@ namespace {
 constexpr MempoolId_t kNoPool{0, 0};
 constinit std::atomic<uint64_t> replays{0};
 
-// What the capture of earlier work would see, or wait for, is over.
+// Waits for earlier work, which a capture must not wait for.
 Stream capture_stream(const std::optional<Stream>& given) {
   synchronize();
   return given ? *given : stream_from_pool();

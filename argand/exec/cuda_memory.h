@@ -16,7 +16,7 @@ namespace argand::cuda {
 
 int64_t memory_allocated(DeviceIndex index = -1);      // by tensors, rounded up to blocks
 int64_t max_memory_allocated(DeviceIndex index = -1);  // its peak since the start or reset_peak_memory_stats()
-int64_t memory_reserved(DeviceIndex index = -1);       // taken from the device: allocated, or kept for what comes
+int64_t memory_reserved(DeviceIndex index = -1);       // taken from the device: allocated, or cached
 int64_t max_memory_reserved(DeviceIndex index = -1);
 inline int64_t memory_cached(DeviceIndex index = -1) { return memory_reserved(index); }
 void reset_peak_memory_stats(DeviceIndex index = -1);
@@ -25,21 +25,21 @@ void reset_accumulated_memory_stats(DeviceIndex index = -1);  // the counters .a
 // "<counter>.<all|small_pool|large_pool>.<current|peak|allocated|freed>" with the counters allocation, allocated_bytes,
 // requested_bytes, active, active_bytes, segment, reserved_bytes; and num_alloc_retries, num_ooms.
 MemoryStatsMap memory_stats(DeviceIndex index = -1);
-// Of page-locked host memory: "<allocation|allocated_bytes|segment|reserved_bytes>.<current|...>".
+// Statistics of page-locked host memory: "<allocation|allocated_bytes|segment|reserved_bytes>.<current|...>".
 MemoryStatsMap host_memory_stats();
-// memory_stats() as a table for people, and one of who holds the most memory: op, shape, dtype, since when.
+// memory_stats() as a printable table, and a table of the largest holders of memory: op, shape, dtype, since when.
 std::string memory_summary(DeviceIndex index = -1);
 // Every block as JSON: {"segments": [{"address", "reserved_bytes", "stream", ..., "blocks": [{"address", "size",
 // "state", "op", "shape" ("[64, 10] float32"; "[4096] bytes" of memory that is no tensor, or none an op has written
 // yet), "sequence", "time_us" (since 1970)}]}], "device_traces": [[...]]}; the traces are there if
 // record_memory_history() is on.
 std::string memory_snapshot(DeviceIndex index = -1);
-// The same as a page that draws it and needs nothing else.
+// The same as a self-contained HTML page with a drawing.
 std::string memory_snapshot_html(DeviceIndex index = -1);
-// Keeps the last `max_entries` allocations and deallocations for snapshots; off, it forgets them.
+// Keeps the last `max_entries` allocations and deallocations for snapshots.  Switching it off forgets them.
 void record_memory_history(bool enabled = true, size_t max_entries = 100000, DeviceIndex index = -1);
 
-// At most this part of the device's memory is taken, from 0 to 1; ValueError otherwise.
+// Limits the process to this fraction of the device's memory, from 0 to 1; ValueError otherwise.
 void set_per_process_memory_fraction(double fraction, DeviceIndex index = -1);
 double get_per_process_memory_fraction(DeviceIndex index = -1);  // 1 if nothing was set
 std::pair<size_t, size_t> mem_get_info(DeviceIndex index = -1);  // free and total bytes of the device

@@ -8,10 +8,10 @@ namespace argand::tracing {
 
 using Clock = std::chrono::steady_clock;
 
-// Those of one device agree among each other to a microsecond, with the host's to some ten.
+// Times of one device agree with each other to a microsecond, with the host's to about ten.
 class DeviceClock {
  public:
-  // Of a GPU: waits for its current stream.  Of another device: a host's clock alone.
+  // For a GPU, it waits for the current stream.  For another device, this is the host's clock alone.
   explicit DeviceClock(const Device& device) : device_(device) {
     if (!device_.is_cuda()) return;
     reference_.record(cuda::current_stream(device_.index()));

@@ -1,5 +1,5 @@
 // Interception of calls before they run (docs/design/0015-dispatch-modes.md).  Two kinds intercept: modes, which belong
-// to a thread and see every call of it, and tensors, which see the calls that they are an argument of.
+// to a thread and see all its calls, and tensors, which see the calls that have them as an argument.
 //
 // While there are no modes and no such tensors, a call only checks a byte of the thread and a flag of the process.
 //
@@ -24,24 +24,25 @@ struct OfferedCall {
   void* args;  // of the op; not to be moved from
   Form form;
   std::span<Tensor> outs;  // kOut: the tensors to write; else empty
-  bool records;            // autograd would record it, so a composite that is taken as a whole has no gradient
+  bool records;            // autograd would record it: a composite taken as a whole has no gradient
 };
 
 // Implemented by a language's bindings (a front).  Any thread may call the functions.
 class Interceptor {
  public:
   virtual ~Interceptor() = default;
-  // False: nobody wants it, and the op runs as always.  Else `results` has what the call gives, a number as a 0-dim
-  // tensor; those of kInPlace and kOut are not looked at.  What it throws is what the caller sees.
+  // Returns false if no interceptor takes the call; the op then runs as usual.  Otherwise `results` has the results, a
+  // number as a 0-dim tensor; they are ignored for kInPlace and kOut.  The caller sees what this throws.
   virtual bool offer(const OfferedCall& call, std::vector<Tensor>& results) = 0;
-  // The one number of a tensor that somebody asks for; nothing: nobody wants to give it, and it is read.
+  // The value for a call of item(), or nothing if no interceptor gives one: the tensor is then read.
   virtual std::optional<Scalar> read(const Tensor& t) = 0;
-  // The modes of the calling thread, which a thread that works for it takes over; what it gets are its own before.
+  // Replaces the modes of the calling thread and returns the previous ones, so that a thread that works for another one
+  // can take over its modes.
   virtual std::shared_ptr<void> exchange_modes(std::shared_ptr<void> modes) = 0;
   virtual std::shared_ptr<void> modes() = 0;
   // `alias` has become the same tensor as `of`, which intercepts, without its history.
   virtual void share(const Tensor& alias, const Tensor& of) noexcept = 0;
-  // A tensor goes whose `front_object` was set to this.
+  // The tensor whose `front_object` was set to this is destroyed.
   virtual void forget(void* front_object) noexcept = 0;
 };
 

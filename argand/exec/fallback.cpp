@@ -24,7 +24,7 @@ void warn_once(const OpInfo& op, const Device& device, std::string_view missing)
        "; it runs on the CPU and its results return, which is slow");
 }
 
-// Tensors and their copies on the CPU, in the same order of dimensions; a tensor given twice has one copy.
+// Tensors and their CPU copies, in the same order of dimensions; a tensor that occurs twice has one copy.
 class HostCopies {
  public:
   Tensor of(const Tensor& t, bool with_elements) {
@@ -36,7 +36,7 @@ class HostCopies {
     pairs_.push_back({t, host, host.storage()->version()});
     return host;
   }
-  // What was written comes back.
+  // Copies back what was written.
   void return_written(std::span<Tensor> outs) {
     for (const Pair& p : pairs_) {
       const bool is_out = std::any_of(outs.begin(), outs.end(), [&](const Tensor& o) { return o.is_same(p.device); });

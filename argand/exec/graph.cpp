@@ -127,7 +127,8 @@ Tensor Node::with_history(const Tensor& result, uint32_t nr) {
 }
 
 namespace {
-// Hooks come and go seldom, so a few locks serve all nodes.  Not the node's own, which is held while its gradient runs.
+// Hooks are seldom added or removed, so a few locks serve all nodes.  The node's own lock is not used, because it is
+// held while its gradient runs.
 std::mutex& hooks_lock(const Node* node) {
   static auto& locks = *new LockStripes;
   return locks.of(node);
@@ -263,8 +264,9 @@ void OpNode::keep(uint32_t i, TensorSlot& slot, const std::shared_ptr<SavedTenso
     return;
   }
   versions_.emplace_back(i, t._version());
-  // Kept without its history, which next_edges() has already: the handle may be written in place later and then lead
-  // to this node, which would own itself.  A leaf that requires grad cannot.
+  // Saved without its history, which next_edges() has: the tensor may be written in place later, and its history then
+  // lead
+  // to this node, which would own itself.  This cannot happen to a leaf that requires grad.
   const bool leaf = next_edges()[i].is_valid() && t.is_leaf();
   if (!leaf && !t.impl().wrapped_number) t = exec::alias(t);
 }
@@ -293,8 +295,8 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
     if (next_edges().back().is_valid()) read |= op.gradient_reads[s.argument];
     if (op.saves_metas) tensor_metas_.push_back(defined ? ArgumentMeta(*s.tensor) : ArgumentMeta());
   }
-  // Only now: for a view of `in_place`, the edge asked for above leads to what the op read, and one asked for later to
-  // what it wrote.
+  // This comes after the edges: for a view of `in_place`, an edge made before the bump leads to what the op read, one
+  // made after it to what it wrote.
   if (in_place) in_place->storage()->bump_version(op.name);
   const auto& hooks = SavedTensorHooks::current();
   for (uint32_t i = 0; i < slots.size(); ++i) {
@@ -352,7 +354,7 @@ void OpNode::unpack(TensorSlots& slots) {
   for (const Packed& p : *packed_) (p.result ? results_[p.number] : *slots[p.number].tensor) = p.tensor.unpack();
 }
 
-// For double backward what was saved has its history again.
+// For double backward, a saved tensor gets its history again.
 void OpNode::attach_history(uint32_t i, Tensor& t) {
   const Edge& edge = next_edges()[i];
   if (!edge.is_valid() || autograd_meta_or_null(t)) return;
@@ -367,7 +369,7 @@ Grads OpNode::apply(Grads grads) {
   check_versions();
   TensorSlots slots;
   tensors(slots);
-  // While the gradient runs; afterwards the node must not own what leads to it.
+  // Only while the gradient runs; afterwards the node must not own tensors whose history leads to it.
   struct Restore {
     std::vector<Tensor>& results;
     TensorSlots& slots;

@@ -1,5 +1,4 @@
-// The graph of recorded ops: nodes, edges, and what autograd keeps for a tensor.  The engine that walks it is in
-// autograd/.
+// The graph of recorded ops: nodes, edges, and autograd's data of a tensor.  The engine that runs it is in autograd/.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -20,7 +19,7 @@ struct Edge {
   bool is_valid() const { return function != nullptr; }
 };
 
-// Shape and dtype a gradient must have.
+// The shape and dtype that a gradient must have.
 struct GradMeta {
   GradMeta() = default;
   explicit GradMeta(const Tensor& t) : sizes(t.sizes()), dtype(t.dtype()), device(t.device()) {}
@@ -29,7 +28,7 @@ struct GradMeta {
   Device device;
 };
 
-// What a gradient may ask about an argument that was not kept.
+// What a gradient may know about an argument that was not kept.
 struct ArgumentMeta {
   ArgumentMeta() = default;
   explicit ArgumentMeta(const Tensor& t)
@@ -59,8 +58,8 @@ class Node : public RefCounted {
   size_t num_inputs() const { return input_metas_.size(); }
   const GradMeta& input_meta(size_t i) const { return input_metas_[i]; }
   uint32_t add_input(const Tensor& forward_result);
-  // Where the forward op ran, and where this runs: the device of its first result on a GPU and the stream that was
-  // current there, else the CPU.
+  // Where the forward op ran and where this node runs: the device of its first result on a GPU with the stream that was
+  // current there, otherwise the CPU.
   const exec::Place& place() const { return place_; }
 
   struct Hook {
@@ -74,13 +73,13 @@ class Node : public RefCounted {
   std::optional<Hook> take_hook(unsigned handle);  // removes it
   // Result `nr` of this node, kept without history, as a tensor with history: for double backward.
   virtual Tensor with_history(const Tensor& result, uint32_t nr);
-  // This node runs as part of `owner` and is no node of the graph itself; `owner` outlives it.
+  // Says that this node runs as part of `owner` and is not itself in the graph; `owner` outlives it.
   void set_owner(Node* owner) { owner_ = owner; }
   std::mutex& mutex() { return mutex_; }
-  // The name that a composite gave to its last node, a text that stays valid for ever; null if none did.
+  // The name that a composite gave to its last node, a text that stays valid for ever, or null.
   const char* label() const { return label_; }
   void set_label(const char* label) { label_ = label; }
-  // What programs attach to the node itself, null if nothing yet; make_extras() is in exec/node_hooks.h.
+  // What programs attached to the node, or null; make_extras() is in exec/node_hooks.h.
   NodeExtras* extras() const { return extras_.get(); }
   void set_extras(NodeExtras* extras) { extras_.reset(extras); }
 
@@ -117,7 +116,7 @@ class AutogradMeta : public SmallObject {  // made by autograd_meta(); guarded b
   autograd::Node* grad_accumulator = nullptr;  // weak: the accumulator owns the tensor, see autograd/accumulate.cpp
   Tensor& grad() { return retained_grad ? *retained_grad : leaf_grad; }
   Tensor leaf_grad;
-  std::shared_ptr<Tensor> retained_grad;  // after retain_grad(), whose hook knows it weakly: the graph does not own it
+  std::shared_ptr<Tensor> retained_grad;  // after retain_grad(); its hook has a weak pointer
   unsigned retain_handle = 0;
   std::vector<autograd::Node::Hook> leaf_hooks;
   // Note [Views in the graph]
@@ -128,7 +127,7 @@ class AutogradMeta : public SmallObject {  // made by autograd_meta(); guarded b
   autograd::CreationMeta creation = autograd::CreationMeta::DEFAULT;  // any other never follows the base's history
   std::mutex mutex;
 
-  // LibTorch's names, for programs that ask how a view was made.
+  // LibTorch's functions, for programs that ask how a view was made.
   bool has_bw_view() const { return base.defined(); }
   autograd::CreationMeta get_creation_meta() const { return creation; }
 };
@@ -142,7 +141,7 @@ autograd::Edge gradient_edge(const Tensor& t);
 
 // Notes that `view` is a view of `base` (or of what `base` is a view of).
 void mark_view(const Tensor& view, const Tensor& base);
-// GradError about a view made in a mode that records nothing, of which `happened`.
+// Throws GradError about a view made in a mode that records nothing; `happened` says what was done to it.
 [[noreturn]] void throw_unrecorded_view(const char* op, autograd::CreationMeta creation, const char* happened);
 // GradError if writing `self` in place would lose or falsify gradients.  `records`: the write becomes part of the
 // graph.
@@ -153,7 +152,7 @@ namespace autograd {
 // GradError naming the op that wrote last, if a tensor saved by `node` is no longer at the version it was saved at.
 void check_saved_version(const Tensor& saved, uint32_t expected, const Node& node);
 
-// In-place on a tensor or view: makes `node` the history of `self`, through its base where it is a view.
+// For an in-place op: makes `node` the history of `self`, through its base if it is a view.
 void rebase_history(const Tensor& self, intrusive_ptr<Node> node);
 
 }  // namespace autograd
@@ -171,7 +170,7 @@ class OpNode : public Node {
   Grads apply(Grads grads) final;
   void release_variables() final;
 
-  // For gradients; tensors are numbered in schema order, a list counting one per element.
+  // For gradients.  Tensors are numbered in schema order; a list has one number per element.
   bool needs(size_t i) const { return next_edges()[i].is_valid(); }
   size_t num_tensors() const { return next_edges().size(); }
   const Dims& sizes(size_t i) const { return tensor_metas_[i].sizes; }
@@ -184,7 +183,7 @@ class OpNode : public Node {
   // Fills in everything after the arguments were moved in.  `in_place` is the tensor that the op overwrites, if any.
   void record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_place);
 
-  // ---- For programs that look at a graph.
+  // ---- For programs that inspect a graph.
   const OpInfo& op() const { return *op_; }
   virtual const void* arguments() const = 0;  // the Args of the op; tensors that are not kept are undefined
   virtual void tensors(TensorSlots& out) = 0;

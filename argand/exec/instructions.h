@@ -1,4 +1,4 @@
-// What waits in an issue window: pointwise instructions and their operands.
+// The contents of an issue window: pointwise instructions and their operands.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace argand::exec {
 
-// A tensor as an instruction sees it: strides over the instruction's shape.  Owns its storage.
+// An operand of an instruction: a tensor with strides over the instruction's shape.  Owns its storage.
 struct Operand {
   StoragePtr storage;
   Dims strides;
@@ -29,7 +29,7 @@ struct Instr {
   uint32_t first_in = 0, num_ins = 0;  // in Instrs::operands
 };
 
-// Instructions in order, with what they read.  Clearing keeps the memory for the next ones.
+// Instructions in order, with their operands.  Clearing keeps the memory for reuse.
 struct Instrs {
   std::vector<Instr> list;
   std::vector<Operand> operands;

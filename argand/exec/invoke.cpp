@@ -28,8 +28,8 @@ namespace argand::exec {
 
 namespace {
 
-// How many elements lie between the first and the last one, both counted: with gaps or overlaps not as many as there
-// are.
+// The number of elements in memory from the first to the last one; with gaps or overlaps it differs from the number of
+// elements of the tensor.
 int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
   if (numel_of(sizes) == 0) return 0;
   int64_t span = 1, reach;
@@ -57,7 +57,7 @@ Tensor new_tensor_from(const TensorMeta& meta, Allocator& allocator) {
   return made;
 }
 
-// Every result of a call with pin_memory=true is made here, whichever op is called.
+// All results of calls with pin_memory=true are made here, for every op.
 Tensor new_pinned_tensor(const OpInfo& op, const TensorMeta& meta, const Device& device) {
   ARGAND_CHECK(DeviceError, device.is_cpu(), op.name,
                ": only dense CPU tensors can be pinned, got pin_memory=True for a tensor on ", device);
@@ -68,7 +68,7 @@ Tensor new_pinned_tensor(const OpInfo& op, const TensorMeta& meta, const Device&
 
 Tensor new_tensor(const TensorMeta& meta, const Device& device) { return new_tensor_from(meta, allocator_for(device)); }
 
-// A view is a tensor of its own; alias() below may be the same tensor.
+// Always makes a new tensor, for views; alias() below may return the same tensor.
 static Tensor layout_of(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {
   numel_of(sizes);  // throws for what no tensor has: every view is made here
   auto impl =
@@ -133,7 +133,7 @@ Device common_device(const OpInfo& op, TensorSlots& slots) {
 
 }  // namespace
 
-// An undefined tensor answers what it is (argand/core/tensor.h), so nothing further down would notice it.
+// An undefined tensor has a dim() and sizes() (argand/core/tensor.h), so later code would not notice it.
 void check_defined(const OpInfo& op, const void* args, TensorSlots& slots) {
   for (const TensorSlot& s : slots)
     if (!s.tensor->defined() && (op.required_tensors >> s.argument & 1)) throw_undefined(op, args, s.argument);
@@ -141,8 +141,7 @@ void check_defined(const OpInfo& op, const void* args, TensorSlots& slots) {
 
 namespace {
 
-// PyTorch's words for a dtype that an op of floating-point numbers does not take, as the end of an error; empty for
-// other ops.
+// The end of an error, in PyTorch's words, about a dtype that a floating-point op does not take; empty for other ops.
 std::string about_dtype(const OpInfo& op, ScalarType t) {
   const bool takes_complex = contains(op.dtypes, kComplexDouble);
   if (!contains(op.dtypes, kDouble)) return "";
@@ -169,7 +168,7 @@ void check_dtype(const OpInfo& op, TensorSlots& slots) {
 
 bool any_requires_grad(const OpInfo& op, const void* args, TensorSlots& slots) {
   if (!GradMode::is_enabled() || !op.differentiable || DispatchHooks::below_autograd()) return false;
-  // What is made of tensors of InferenceMode alone is recorded nowhere, whatever they require.
+  // Results of tensors made in InferenceMode are not recorded, even if the tensors require grad.
   bool any = false, any_normal = false;
   for (size_t i = 0; i < slots.size(); ++i) {
     if (!slots[i].tensor->defined()) continue;
@@ -186,8 +185,8 @@ namespace {
 
 // ---- submitting
 
-// A kernel on a GPU reads the memory of that GPU alone: 0-dim CPU tensors among the arguments are copies there while it
-// lives.
+// A GPU kernel reads only memory of that GPU: while this lives, 0-dim CPU tensors among the arguments are replaced by
+// copies there.
 class NumbersOnDevice {
  public:
   NumbersOnDevice(const OpInfo& op, const Device& device, TensorSlots& slots) {
@@ -250,8 +249,8 @@ struct PointwisePlan {
   std::span<const Tensor* const> inputs() const { return {operands, static_cast<size_t>(num_operands)}; }
 };
 
-// Comparisons are made in the dtype that the operands have in common: float32, in which float16 and bfloat16 compute,
-// would tell a number from what it is rounded to.
+// Comparisons use the common dtype of the operands: in float32, in which float16 and bfloat16 compute, a number would
+// differ from its rounded value.
 void round_what_is_compared(const PointwisePlan& plan, TensorSlots& slots) {
   if (plan.info->promote != Promote::kCompare || plan.num_operands < 2) return;
   const auto is_half = [](ScalarType t) { return t == kHalf || t == kBFloat16; };
@@ -323,13 +322,13 @@ void check_writable(const OpInfo& op, const Tensor& self, bool records) {
 
 namespace {
 
-// An op that starts from `self` writes some of its elements, wherever its other arguments say.
+// An op that starts from `self` writes elements at positions that its other arguments determine.
 void check_operands(const OpInfo& op, const Tensor& self, TensorSlots& slots) {
   const bool copies = op.kind == OpKind::kPointwise || op.crosses_devices;  // copy_ is what crosses
   if (copies || op.starts_from_self) check_overlap(op.name, self, slots, 1 | op.number_arguments, !copies);
 }
 
-// The elements in memory of their own.  One who intercepts is asked for them by the op `clone`.
+// Copies the elements to new memory.  For an intercepting tensor, the op `clone` makes the copy.
 Tensor copy_of(const Tensor& self) {
   if (!DispatchHooks::intercepts(self.impl()))
     return dense_clone(self, self.dtype(), strides_like(self.impl().sizes, self.impl().strides));
@@ -337,8 +336,8 @@ Tensor copy_of(const Tensor& self) {
   return self.clone();
 }
 
-// What a gradient that reads the overwritten argument must see: a copy with the history `self` has now, in the order in
-// which it lies; one kernel that copies from one order to another would be several times slower than both.
+// The value for a gradient that reads the overwritten argument: a copy with the present history of `self`, in the same
+// memory order; a kernel that copies from one order to another would be several times slower than both.
 Tensor value_before_write(const Tensor& self) {
   Tensor before = copy_of(self);
   const autograd::Edge edge = gradient_edge(self);
@@ -352,7 +351,7 @@ Tensor value_before_write(const Tensor& self) {
 
 }  // namespace
 
-// A gradient that is wanted reads what the op read, so whatever shares memory with `self` is kept as it was.
+// A gradient must read what the op read, so arguments that share memory with `self` are copied.
 void keep_values_before_write(const OpInfo& op, TensorSlots& slots, const Tensor& self) {
   uint32_t read = 0;
   for (const TensorSlot& s : slots)
@@ -458,7 +457,7 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   }
 }
 
-// A composite whose last op was not told where the result is to lie.
+// For a composite that does not pass pin_memory on to its last op.
 void pin_result(const OpInfo& op, Tensor& result) {
   if (result.is_meta() || result.is_pinned()) return;
   ARGAND_CHECK(ValueError, !result.requires_grad(), op.name,
@@ -469,7 +468,7 @@ void pin_result(const OpInfo& op, Tensor& result) {
   result = pinned;
 }
 
-// A composite restricts dtypes rarely; those it is made of check their own.
+// A composite rarely restricts dtypes; the ops that it calls check theirs.
 void check_composite(const OpInfo& op, void* args) {
   if (op.dtypes == kAllTypes && op.required_tensors == 0) return;
   TensorSlots slots;
@@ -584,7 +583,7 @@ void run_composite(const OpInfo& op, void* args, void* result) {
 
 }  // namespace
 
-// The small ops are the ones that feel it: where nobody listens, the call goes straight on.
+// Small ops are sensitive to overhead: without interceptors the call goes on directly.
 void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
   if (!listens()) [[likely]]
     return run_plain(op, args, outs);

@@ -1,5 +1,5 @@
-// The one choke point: every op call runs check -> infer -> submit -> record gradient here, in one of these forms.
-// `args` points to the op's generated argument struct; it is moved from.
+// The choke point: every op call runs check -> infer -> submit -> record gradient here, in one of these forms. `args`
+// points to the op's generated argument struct; it is moved from.
 #pragma once
 #include "argand/exec/op_info.h"
 
@@ -18,21 +18,21 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& self);
 void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs);
 // An op written in other ops; `result` points to the value it returns.
 void invoke_composite(const OpInfo& op, void* args, void* result);
-// The form that has the op's own name, whatever its kind: all results, a number as a 0-dim tensor.
+// Calls the form that has the op's own name, for ops of every kind.  Returns all results, a number as a 0-dim tensor.
 std::vector<Tensor> call(const OpInfo& op, void* args);
 
-// A 0-dim tensor that stands for a number among tensor operands and yields in type promotion.
+// A 0-dim tensor for a number among tensor operands, with the lower priority in type promotion.
 Tensor wrapped_number(const Scalar& value);
 inline Tensor optional_number(const std::optional<Scalar>& value) { return value ? wrapped_number(*value) : Tensor(); }
 
-// A new tensor without elements yet (Note [Lazy storage]); empty strides mean contiguous.
+// A new tensor whose memory is not allocated yet (Note [Lazy storage]); empty strides mean contiguous.
 Tensor new_tensor(const TensorMeta& meta, const Device& device);
 // The same memory seen through another layout, and as another dtype if given (strides and offset count its elements);
 // shares storage and version counter, has no history.
 Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype = {});
 inline Tensor alias(const Tensor& t) { return alias(t, t.impl().sizes, t.impl().strides, t.impl().offset); }
 
-// Gives `out` the shape `sizes`, contiguous, growing its storage if needed; `keep`: with the elements that it holds.
+// Gives `out` the shape `sizes`, contiguous, and grows its storage if needed.  `keep`: its elements are kept.
 void resize_output(const Tensor& out, IntArrayRef sizes, bool keep = false);
 
 }  // namespace argand::exec

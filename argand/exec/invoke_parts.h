@@ -1,4 +1,4 @@
-// What the forms of a call (invoke.cpp) share with calls that are offered first (offer.cpp).
+// Functions shared by the forms of a call (invoke.cpp) and by calls that are offered first (offer.cpp).
 #pragma once
 #include "argand/exec/op_info.h"
 

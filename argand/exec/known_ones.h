@@ -1,4 +1,4 @@
-// What is known of values on a GPU before anything has run.
+// What is known about values on a GPU before any work has run.
 #pragma once
 #include "argand/core/tensor.h"
 
@@ -6,12 +6,12 @@ namespace argand::exec {
 
 // Note [Known ones]
 // A backward pass begins with a gradient of ones, which waits in the issue window like any pointwise result.  A
-// gradient that asks here need not multiply by it; if nothing else reads it, it is gone before the window is issued,
-// and is never written at all.  A hook, retain_grad() or create_graph sees the same tensor as ever: whatever reads it
-// issues it, and after any other write the answer is false.
+// gradient that asks here need not multiply by it; if nothing else reads it, it is freed before the window is issued,
+// and is never written.  A hook, retain_grad() or create_graph sees the usual tensor: reading it issues the work, and
+// after any other write the answer is false.
 //
-// Whether all elements of `t` will be 1, as the last write to it waits in the calling thread's window and fills it with
-// that.  False says nothing, and is the answer for every tensor of the CPU.
+// Whether all elements of `t` will be 1, because the last write to it waits in the calling thread's window and fills it
+// with ones.  False means that this is not known, and is the answer for every CPU tensor.
 bool known_ones(const Tensor& t);
 
 }  // namespace argand::exec

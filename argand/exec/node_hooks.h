@@ -9,29 +9,29 @@
 
 namespace argand::autograd {
 
-// Hooks on the node itself, which see all gradients at once, and what a front end keeps for as long as the node lives.
+// Hooks on the node itself, which see all gradients at once, and what a front keeps as long as the node lives.
 struct NodeExtras {
   // Called with the gradients of the forward op's results; what it returns takes their place.
   struct Before {
     unsigned handle;
     std::function<Grads(Grads grads)> call;
   };
-  // Called with those of the op's arguments, which what it returns replaces, and those of its results.
+  // Called with the gradients of the op's arguments, which its result replaces, and those of the op's results.
   struct After {
     unsigned handle;
     std::function<Grads(Grads found, const Grads& grads)> call;
   };
   std::vector<Before> before;
   std::vector<After> after;
-  std::shared_ptr<void> kept;    // a front end's
-  void* front_object = nullptr;  // the object by which a front end shows the node, while there is one
+  std::shared_ptr<void> kept;    // kept for a front
+  void* front_object = nullptr;  // the front's object for the node, while there is one
 };
 
-// The node's own; made if missing.  For threads: under what edit_extras and the hooks' copies lock.
+// The node's extras, made if missing.  With several threads, hold what edit_extras and the copies of hooks lock.
 NodeExtras& make_extras(Node& node);
 void edit_extras(Node& node, const std::function<void(NodeExtras&)>& edit);
 
-// Copies of the hooks that the node has at this moment: those before its work, and those after it.
+// Copies of the node's current hooks: those before its work, and those after it.
 struct HooksBefore {
   std::vector<Node::Hook> of_tensors;
   std::vector<NodeExtras::Before> of_node;
@@ -43,13 +43,13 @@ HooksBefore hooks_before(const Node& node);
 void check_replaced(const Tensor& gradient, const Tensor& by, const std::string& hook);
 std::vector<NodeExtras::After> hooks_after(const Node& node);
 
-// Whoever explains failures of nodes, while anomalies are looked for; null if nobody does.
+// Explains failures of nodes in anomaly detection; `current` is null without it.
 class NodeWatch {
  public:
   virtual ~NodeWatch() = default;
-  // A node is made, of which nothing but the address is to be used yet; on a thread that runs `within`, if any.
+  // A node is being made, of which only the address may be used yet; on a thread that runs `within`, if not null.
   virtual void made(Node& node, Node* within) = 0;
-  // The node's work, or its hooks', threw what is being handled.
+  // The node or one of its hooks threw the exception that is being handled.
   virtual void failed(Node& node) = 0;
 
   static std::atomic<NodeWatch*> current;

@@ -1,4 +1,4 @@
-// Names of nodes that differ from those of their ops: PyTorch's, where an op is called otherwise or has several forms.
+// Names of nodes that differ from those of their ops, because PyTorch names the op differently or has several forms.
 #pragma once
 #include <string>
 

@@ -15,16 +15,15 @@ class NotImplemented final : public Node {
   std::string op_;
 };
 
-// GradError if `view`, whose base or which itself is written, came from such an op: what it is of the base now nobody
-// knows.
+// GradError if `view` came from such an op and it or its base is written: its relation to the base is then unknown.
 inline void check_view_has_derivative(const AutogradMeta& view) {
   if (const auto* node = dynamic_cast<const NotImplemented*>(view.grad_fn.get()))
     ARGAND_THROW(GradError, "Mutating the view ", node->op(),
                  " which does not have a derivative implemented is forbidden.");
 }
 
-// GradError if `view`, of which `happened`, is what a Function made: autograd would put a history of its own in the
-// place of the Function's.
+// GradError if a Function made `view`: autograd would replace the Function's history by its own.  `happened` says what
+// was written.
 inline void check_not_of_function(const char* op, const AutogradMeta& view, const char* happened) {
   const bool several = view.creation == CreationMeta::MULTI_OUTPUT_NODE;
   if (!several && view.creation != CreationMeta::IN_CUSTOM_FUNCTION) return;

@@ -31,8 +31,8 @@ void check_number(const OpInfo& op, size_t expected, size_t got) {
                expected);
 }
 
-// What becomes part of the graph is a tensor that is not yet: an interceptor may give an argument, or what it made
-// outside of the call.
+// A result that becomes part of the graph must be a new tensor: an interceptor may return an argument, or a tensor that
+// it made outside of the call.
 void make_new(TensorSlots& slots, Tensor& out) {
   const bool given =
       std::any_of(slots.begin(), slots.end(), [&](const TensorSlot& s) { return s.tensor->is_same(out); });
@@ -46,7 +46,7 @@ void store_tuple(std::vector<Tensor>& results, void* result) {
   std::apply([&](auto&... part) { ((part = std::move(results[i++])), ...); }, out);
 }
 
-// The type that `result` points to is that of the schema.
+// Stores the results in `result`, whose type follows from the schema.
 void store(const OpInfo& op, std::vector<Tensor>& results, void* result) {
   const std::span<const SignatureResult> all = op.signature.results;
   const std::string_view returns = all.size() == 1 ? all[0].type : std::string_view();
@@ -124,7 +124,7 @@ bool offer_inplace(const OpInfo& op, void* args, const Tensor& given) {
   check_defined(op, args, slots);
   const bool records = any_requires_grad(op, args, slots) && is_differentiable(self.dtype());
   check_writable(op, self, records);
-  // The graph keeps copies of what is overwritten; who intercepts sees the tensors of the call.
+  // The graph keeps copies of overwritten tensors; the interceptor sees the tensors of the call.
   std::vector<Tensor> of_call;
   for (const TensorSlot& s : slots) of_call.push_back(*s.tensor);
   if (records) keep_values_before_write(op, slots, self);

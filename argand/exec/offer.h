@@ -1,5 +1,4 @@
-// The forms of a call as they are offered to interceptors (dispatch_hooks.h): false if nobody took it, and the op has
-// to run as always.
+// Offers the forms of a call to interceptors (dispatch_hooks.h).  False if none took it: the op then runs as usual.
 #pragma once
 #include "argand/exec/dispatch_hooks.h"
 

@@ -1,4 +1,4 @@
-// The type-erased form of one op definition: all that exec knows of an op.
+// The type-erased form of an op definition: all that exec knows about an op.
 //
 // An op's arguments are a struct generated from its schema (`MulArgs {Tensor self; Tensor other;}`); exec handles it
 // through a pointer and the functions of ArgsInfo.  Tensors among the arguments are numbered in order; a list counts
@@ -16,7 +16,7 @@ namespace argand {
 
 using Grads = std::vector<Tensor>;
 
-// What an op's result will be; made by `infer` before any kernel runs.
+// Shape, dtype and layout of an op's result; `infer` makes it before any kernel runs.
 struct TensorMeta {
   Dims sizes;
   ScalarType dtype;
@@ -32,7 +32,7 @@ struct ViewLayout {
   std::optional<ScalarType> dtype = {};  // nothing: that of the base
 };
 
-// A tensor among the arguments, and the position of its argument in the schema.
+// A tensor argument, and the position of its argument in the schema.
 struct TensorSlot {
   Tensor* tensor;
   int argument;
@@ -84,18 +84,18 @@ enum class OpKind : int8_t { kPointwise, kKernel, kView, kComposite };
 
 // What an op does with its floating-point tensors under autocast (exec/autocast.h).
 enum class Autocast : int8_t {
-  kNone,            // nothing; the ops that a composite is made of do as they say themselves
+  kNone,            // nothing; the ops that a composite calls follow their own policies
   kLowerPrecision,  // casts them to the autocast dtype
   kFloat32,         // casts them to float32
   kPromote,         // casts them to the widest dtype among them
-  kAsGiven,         // nothing, and no more do the ops that it is made of
+  kAsGiven,         // nothing, also in the ops that it calls
 };
 
 struct ArgsInfo {
   void (*tensors)(void* args, TensorSlots& out);          // in schema order
   void (*scalars)(const void* args, Scalar* out);         // pointwise ops: the scalar attributes, in order
   void (*values)(const void* args, ArgumentValues& out);  // all of them
-  TensorOptions* (*options)(void* args);                  // those of what the op makes; null if it has none
+  TensorOptions* (*options)(void* args);                  // of the new tensor; null if the op has none
 };
 
 namespace autograd {
@@ -106,11 +106,11 @@ class SampleSink;  // ops/samples.h
 
 // Which tensors an op takes as out=.
 struct OutRules {
-  bool is_exact;      // of the dtype of the result; otherwise it is enough that the result can be cast to theirs
-  bool may_be_bytes;  // ... and of uint8 where the result is bool
-  bool may_be_any;    // of any dtype: the values are 0 and 1, which all have
-  bool is_counted;    // a resize is told in terms of the length, which is computed
-  const char* names;  // what errors call the results, "solution, residuals"; null: they speak of an out tensor
+  bool is_exact;      // must have the result's dtype; otherwise one that it can be cast to
+  bool may_be_bytes;  // ... or uint8 if the result is bool
+  bool may_be_any;    // any dtype: the values are 0 and 1, which every dtype has
+  bool is_counted;    // the warning of a resize speaks of the computed length
+  const char* names;  // the results' names in errors: "solution, residuals"; null: "an out tensor"
 };
 
 struct OpInfo {
@@ -126,8 +126,8 @@ struct OpInfo {
   bool random;                // draws from a generator
   bool starts_from_self;      // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
   bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
-  bool crosses_devices;       // the tensors may be on different devices; the result is where the first one is
-  bool writes_one_value;      // to all elements of argument 0, of which several may then lie at one address
+  bool crosses_devices;       // tensors on different devices; the result is on that of the first
+  bool writes_one_value;      // to all elements of argument 0, which may overlap themselves
   const char* transform;      // a Fourier transform: how it refuses complex tensors, "" if it takes them; else null
   OutRules out;
   int num_outputs;
@@ -150,14 +150,14 @@ struct OpInfo {
   void (*compose_tensors)(const void* args, std::vector<Tensor>& results);  // the same; a number becomes a 0-dim tensor
   intrusive_ptr<autograd::OpNode> (*make_node)(void* args);  // moves the arguments into the graph; null: no gradient
   const PointwiseInfo* pointwise;
-  // The body depends on the arguments (gelu's `approximate`); null: it is `pointwise`.  Such an op may leave out
+  // The body for these arguments (gelu's `approximate`); null: it is always `pointwise`.  Such an op may leave out
   // optional operands.
   const PointwiseInfo& (*form)(const void* args);
   void (*samples)(SampleSink& sink);
   const autograd::NodeNaming* naming = nullptr;  // exec/node_names.h; null: nodes are called as the op
 };
 
-// Every op there is, in the order in which the generator finds the definitions.
+// All ops, in the order in which the generator finds their definitions.
 std::span<OpInfo* const> all_ops();
 
 }  // namespace argand

@@ -5,11 +5,11 @@
 
 namespace argand::exec {
 
-// An op that may be told the dtype of its result is told it by `out`, unless the call names one: then DtypeError if
-// `out` has another.
+// If an op takes the dtype of its result, `out` chooses it, unless the call names one: then DtypeError if `out` has
+// another.
 void dtype_by_out(const char* op, std::optional<ScalarType>& dtype, const Tensor& out);
 
-// The warning that an `out` which is not empty is resized to a sequence, whose length is computed.
+// Warns that an `out` that is not empty is resized to a sequence whose length is computed.
 void warn_of_count(const Tensor& out, IntArrayRef sizes);
 
 }  // namespace argand::exec

@@ -4,9 +4,9 @@
 
 namespace argand::exec {
 
-// ValueError if `out` and an argument of a call lie over each other in part: what the op reads would depend on what it
-// has written.  With `any`, also if they are the same elements, for ops that write some elements and read others.  Only
-// tensors whose elements lie next to each other are compared, as in PyTorch.
+// ValueError if `out` and an argument of a call overlap partly: what the op reads would depend on what it has written.
+// With `any`, also if they are the same elements, for ops that write some elements and read others.  Only dense tensors
+// are compared, as in PyTorch.
 // Tensor argument i is not compared if bit i of `unchecked` is set.
 void check_overlap(PermanentName op, const Tensor& out, TensorSlots& arguments, uint32_t unchecked, bool any);
 

@@ -1,4 +1,4 @@
-// Where an instruction runs: a device, and the stream that was current there when it was given.
+// Where an instruction runs: a device, and the stream that was current there at the call.
 #pragma once
 #include "argand/runtime/backend.h"
 

@@ -10,7 +10,7 @@ static int kind_of(ScalarType t) {
   return is_floating_point(t) ? 2 : 3;
 }
 
-// A wrapped number counts by its kind only: a float literal is a float of the default dtype, not a float64.
+// Only the kind of a wrapped number counts: a float literal is a float of the default dtype, not a float64.
 static ScalarType number_type(ScalarType t) {
   if (t == kDouble) return get_default_dtype();
   if (t == kComplexDouble) return to_complex_type(get_default_dtype());
@@ -31,7 +31,7 @@ ScalarType result_type(std::span<const Tensor* const> operands) {
   const auto combine = [](ScalarType strong, ScalarType weak) {
     if (strong == ScalarType::Undefined) return weak;
     if (weak == ScalarType::Undefined || kind_of(strong) >= kind_of(weak)) return strong;
-    // A float becomes complex in its own precision.
+    // A float becomes a complex number of the same precision.
     if (is_complex(weak) && is_floating_point(strong)) return to_complex_type(strong);
     return promote_types(strong, weak);
   };

@@ -7,12 +7,13 @@ namespace argand::exec {
 inline constexpr int kMaxInputs = kMaxStepInputs;
 inline constexpr int kMaxScalars = kMaxStepScalars;
 
-// dtype of a result of these operands: tensors with dimensions decide, then 0-dim tensors, then wrapped numbers, each
-// only if its kind (bool < integer < float < complex) is higher than what decided before.  As torch.result_type.
+// The dtype of a result of these operands.  Tensors with dimensions decide, then 0-dim tensors, then wrapped numbers;
+// each of the latter two only if its kind (bool < integer < float < complex) is higher than the one so far.  As
+// torch.result_type.
 ScalarType result_type(std::span<const Tensor* const> operands);
 
 struct PointwiseTypes {
-  ScalarType compute;  // type the body runs in
+  ScalarType compute;  // the dtype in which the body computes
   ScalarType result;
 };
 PointwiseTypes pointwise_types(Promote rule, std::span<const Tensor* const> operands);

@@ -37,7 +37,7 @@ struct OnDevice {
     begin.record_late(stream);
     launches = launches_so_far();
   }
-  // What is held back must not record an event that is gone.
+  // Delayed work must not record an event that no longer exists.
   ~OnDevice() {
     if (ended) return;
     try {
@@ -51,7 +51,7 @@ struct OnDevice {
     end.record(stream);
     launches = launches_so_far() - launches;
   }
-  // Of the process: what other threads launch meanwhile makes a span that launches nothing look as if it did.
+  // Launches of the whole process: if other threads launch meanwhile, a span that launches nothing looks as if it did.
   static uint64_t launches_so_far() { return backend_of(kCUDA).issue_stats().launches; }
 
   cuda::Stream stream;
@@ -83,8 +83,8 @@ struct MemoryChange {
   int64_t bytes;
 };
 
-// The spans of one thread in one session.  Never freed, but used again: a thread may hold on to it for a moment after
-// the session has ended, and then finds that it is another session's.
+// The spans of one thread in one session.  Never freed, but reused: a thread may use it for a moment after the session
+// has ended, and then finds that it belongs to another session.
 struct ThreadLog {
   std::mutex mutex;
   uint64_t session = 0;  // 0: idle
@@ -131,7 +131,7 @@ struct All {
   static All& get() {
     static All& all = *[] {
       auto* made = new All;
-      // The child has neither the threads nor the session.
+      // The child has neither the other threads nor the session.
       pthread_atfork([] { get().mutex.lock(); }, [] { get().mutex.unlock(); },
                      [] {
                        Active::session = 0;
@@ -151,7 +151,7 @@ struct Mine {
 };
 constinit thread_local Mine mine{0, nullptr};
 
-// A log for the calling thread in the current session.  The mutex is held.
+// Makes a log for the calling thread in the current session.  The mutex is held.
 ThreadLog* new_log(All& all) {
   if (all.idle.empty()) all.idle.push_back(new ThreadLog);
   all.current->threads.reserve(all.current->threads.size() + 1);
@@ -172,7 +172,7 @@ ThreadLog* join(uint64_t session) {
   return all.current && all.current->number == session ? new_log(all) : nullptr;
 }
 
-// The calling thread's in the current session; null without one.
+// The calling thread's log in the current session; null without a session.
 ThreadLog* thread_log() {
   const uint64_t session = Active::session.load(std::memory_order_acquire);
   if (session == 0) return nullptr;
@@ -261,7 +261,7 @@ std::vector<RecordedArgument> describe_arguments(const OpInfo& op, const void* a
   return out;
 }
 
-// Where the op will work, as far as its arguments say: nothing if it is not to be timed on a device.
+// The device on which the op will run, as far as its arguments show; nothing if it is not timed on a device.
 std::optional<Device> device_of(const OpInfo& op, void* args) {
   if (op.kind == OpKind::kView) return std::nullopt;
   TensorSlots slots;
@@ -296,7 +296,7 @@ std::string name_of(const OpInfo& op, Form form) {
 
 namespace {
 
-// Puts the event into the log of the calling thread; its index there.
+// Puts the event into the log of the calling thread and returns its index there.
 std::optional<size_t> begin(ThreadLog& log, uint64_t session, Event&& event) {
   const ObjectLock lock(log.mutex);
   if (log.session != session) return std::nullopt;
@@ -308,7 +308,7 @@ std::optional<size_t> begin(ThreadLog& log, uint64_t session, Event&& event) {
   return at;
 }
 
-// Where the event of a span is kept.
+// The place of a span's event.
 struct Opened {
   ThreadLog* log = nullptr;
   uint64_t session = 0;
@@ -433,15 +433,15 @@ Session::~Session() { stop(); }
 
 namespace {
 
-// The closest span around [begin, end] from `parent` outwards: where ranges end in another order than they began, the
-// one that was open may have ended first.
+// The closest span around [begin, end] from `parent` outwards: if ranges end in another order than they began, the span
+// that was open may have ended first.
 int64_t parent_around(const std::deque<Event>& events, int64_t parent, const Event& event) {
   while (parent >= 0 && events[static_cast<size_t>(parent)].end < event.end)
     parent = events[static_cast<size_t>(parent)].parent;
   return parent;
 }
 
-// Of a thread's events, which are in the order of their begin; waits for the device.
+// The device times of a thread's events, which are in the order of their beginning; waits for the device.
 std::vector<std::optional<DeviceTime>> device_times(Session::Log& session, const std::deque<Event>& events) {
   std::vector<std::optional<DeviceTime>> out(events.size());
   std::vector<uint64_t> within(events.size());  // launches of the spans within

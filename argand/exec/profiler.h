@@ -1,4 +1,4 @@
-// What ran when: every op call, every node of a backward pass and every range that a program names, on all threads, for
+// Records when each op call, each node of a backward pass and each range that a program names ran, on all threads, for
 // torch.profiler.
 //
 //   profiler::Session session({.shapes = true});
@@ -9,18 +9,18 @@
 //   for (const profiler::RecordedEvent& e : session.stop()) ...
 //
 // Note [Profiling]
-// A span is open from its construction to its destruction; spans of one thread nest, whoever opened them: an op within
-// a range, the ops of a composite within it.  While a session lasts pointwise ops do not wait in the issue window (Note
-// [Issue window] in window.h): each runs when it is called, so that its time is its own, and what is profiled is slower
-// than what is not where ops would have been fused.  Without a session a span costs a look at one number.
+// A span is open from its construction to its destruction.  Spans of one thread nest: an op within a range, the ops of
+// a composite within the composite.  While a session is active, pointwise ops do not wait in the issue window (Note
+// [Issue window] in window.h): each runs when it is called, so that its time can be measured.  So a profiled program is
+// slower where ops would have been fused.  Without a session a span only checks one number.
 //
-// The time of an op on a GPU is that between two events, before and after what it gave to its stream.  A device that
-// had nothing to do waits within it for the host to launch what follows the first, some microseconds, so it is an upper
-// bound, and exact where the device is busy.  Views have no time there, nor has what is captured into a graph;
-// composites and nodes only if they launch something that none of the ops within them does.
+// The time of an op on a GPU is the time between two events, before and after its work on the stream.  An idle device
+// waits some microseconds between the events until the host launches the op's work, so the time is an upper bound, and
+// exact if the device is busy.  Views have no time there, nor has work that is captured into a graph.  Composites and
+// nodes have one only if they launch work that none of the ops within them launches.
 //
-// tracing::Recording (trace.h) is the small sister: a few spans with streams of their own, without the ops.  Its spans
-// are seen here, too.
+// tracing::Recording (trace.h) is a smaller tool: it records a few spans with streams of their own, without the ops.
+// Its spans are seen here, too.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -50,9 +50,9 @@ struct Options {
   bool shapes = false;  // keep the arguments of ops
   bool memory = false;  // count bytes of storages
   bool device = false;  // time ops on GPUs
-  // A number for where the program is; called on every span, on its thread.
+  // Returns a number for the program's current place; called for every span, on its thread.
   std::function<int()> where = nullptr;
-  // Instead of being kept, spans are told to these, by name: for NVIDIA's profilers.
+  // If set, spans are not kept but passed to these by name: for NVIDIA's profilers.
   void (*push)(const char* name) = nullptr;
   void (*pop)() = nullptr;
 };
@@ -61,7 +61,7 @@ struct RecordedArgument {
   std::string type;          // of a tensor its dtype; "TensorList", "Scalar", "ScalarList", or "" for others
   std::vector<Dims> shapes;  // of the tensor, of the tensors
   std::vector<Dims> strides = {};
-  std::string value = {};  // of what is no tensor
+  std::string value = {};  // of anything but a tensor
 };
 
 // Microseconds since the session began.
@@ -79,20 +79,20 @@ struct RecordedEvent {
   int64_t begin, end;     // nanoseconds since the session began
   int64_t parent;         // index of the span around it, on its thread; -1: none
   int64_t sequence;       // of the node that the op recorded, or that runs; -1: none
-  int64_t cpu_bytes = 0;  // that storages got within it, less those given back, without the spans within
+  int64_t cpu_bytes = 0;  // allocated less freed in it, without inner spans
   int64_t device_bytes = 0;
   int where = -1;
   std::vector<RecordedArgument> arguments;
   std::optional<DeviceTime> on_device;
 };
 
-// A storage got its bytes, or gave them back.
+// A storage allocated or freed its bytes.
 struct RecordedMemory {
   int thread;
   int64_t at;  // nanoseconds since the session began
   Device device;
   const void* address;
-  int64_t bytes;  // below 0: given back
+  int64_t bytes;  // below 0: freed
 };
 
 struct Recorded {
@@ -105,13 +105,13 @@ struct Recorded {
 // Thread-safe; in a child of fork() it records nothing.
 class Session {
  public:
-  // ValueError if there is one.
+  // ValueError if a session is active.
   explicit Session(Options options);
   ~Session();  // stops
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Waits for the work that it timed.  What is still open ends now.  A second call gives nothing.
+  // Waits for the work that it timed.  Spans that are still open end now.  A second call returns nothing.
   Recorded stop();
 
   struct Log;
@@ -120,7 +120,7 @@ class Session {
   std::shared_ptr<Log> log_;
 };
 
-// The number of the session there is; 0: none.
+// The number of the active session; 0: none.
 struct ARGAND_SHARED Active {
   static inline constinit std::atomic<uint64_t> session{0};
 };
@@ -131,7 +131,7 @@ enum class Form : int8_t { kPlain, kInPlace };
 
 struct ThreadLog;
 
-// Of the calling thread; may end on another one.
+// A span of the calling thread; it may end on another one.
 class Span {
  public:
   explicit Span(std::string_view name, Scope scope = Scope::kFunction, std::string_view argument = {}) {
@@ -142,7 +142,7 @@ class Span {
     if (is_active()) [[unlikely]]
       open(op, args, form);
   }
-  // With its name behind `prefix`.
+  // The span's name is `prefix` and the node's name.
   Span(const autograd::Node& node, const char* prefix, Scope scope, std::span<const Tensor> grads = {}) {
     if (is_active()) [[unlikely]]
       open(node, prefix, scope, grads);
@@ -166,7 +166,7 @@ class Span {
   size_t at_;
 };
 
-// The op whose span is the innermost of this thread has recorded a node of the graph.
+// Notes that the op of this thread's innermost span has recorded a node of the graph.
 void note_sequence(uint64_t sequence) noexcept;
 
 }  // namespace argand::profiler

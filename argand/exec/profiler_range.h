@@ -1,4 +1,4 @@
-// A range that profilers see, for headers that every program includes: profiler.h costs too much there.
+// A range that profilers see, for headers that every program includes: profiler.h takes too long to compile there.
 #pragma once
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Hooks that pack what ops keep for their gradients: on another device, in a file, recomputed.
+// Hooks that pack the tensors that ops save for their gradients: to another device, to a file, or to be recomputed.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,16 +11,16 @@ namespace argand::autograd {
 class SavedTensorHooks {
  public:
   virtual ~SavedTensorHooks() = default;
-  // `t` has no history and must not be written; what is returned lives as long as the graph keeps it.
+  // `t` has no history and must not be written.  The result lives as long as the graph keeps it.
   virtual std::shared_ptr<void> pack(const Tensor& t) = 0;
-  // The same values again, as often as the graph is walked, from any thread.
+  // Returns the same values, once for each pass through the graph, on any thread.
   virtual Tensor unpack(const std::shared_ptr<void>& packed) = 0;
 
-  // The calling thread's: what it records from now on is packed by these.  GradError while they are disabled.
+  // Hooks of the calling thread: they pack what it records from now on.  GradError while they are disabled.
   static void push(std::shared_ptr<SavedTensorHooks> hooks);
   static void pop();
   static const std::shared_ptr<SavedTensorHooks>& current();  // null if there are none
-  // With a message, which push then throws; returns the one before.
+  // Disables hooks: push then throws the message.  Returns the previous message.
   static std::optional<std::string> disable(std::optional<std::string> message);
 };
 

@@ -1,4 +1,4 @@
-// The hooks of a thread (exec/saved_hooks.h), to be given back to it or taken over by another one.
+// The hooks of a thread (exec/saved_hooks.h), to be restored later or taken over by another thread.
 #pragma once
 #include <memory>
 #include <optional>
@@ -15,16 +15,15 @@ class SavedHooksState {
   class Scope;
 
  private:
-  void exchange();  // this one and the calling thread's
+  void exchange();  // swaps this state and the calling thread's
   std::vector<std::shared_ptr<SavedTensorHooks>> stack_;
   std::optional<std::string> disabled_;
 };
 
-// Makes a state the calling thread's for a scope.  Whatever was pushed, popped or disabled within it, and not taken
-// back, is as it was before at its end.
+// Makes a state the calling thread's for a scope.  Its end also undoes what was pushed, popped or disabled within it.
 class SavedHooksState::Scope {
  public:
-  Scope() = default;  // leaves the thread its own
+  Scope() = default;  // keeps the thread's own state
   explicit Scope(SavedHooksState state);
   ~Scope();
   Scope(const Scope&) = delete;

@@ -1,14 +1,14 @@
-// What the generator reads in the schema of an op, so that nobody else has to read schemas.
+// What the generator read in the schema of an op, so that nothing else has to parse schemas.
 #pragma once
 #include <span>
 #include <string_view>
 
 namespace argand {
 
-// An argument.  Those of TensorOptions are one, whose type is "TensorOptions".
+// An argument.  Those that form TensorOptions are one argument of type "TensorOptions".
 struct SignatureArgument {
   const char* name;
-  std::string_view type;  // as the schema has it, but without what it says of aliases, and SymInt is int: "int[2]?"
+  std::string_view type;  // as in the schema, without alias annotations and with int for SymInt: "int[2]?"
   bool keyword_only;
 
   bool takes_number() const { return type == "Tensor|Scalar"; }

@@ -11,7 +11,7 @@
 namespace argand::exec {
 namespace {
 
-// Tensors go on any thread, so what is known of them is everyone's.
+// Tensors may be destroyed on any thread, so the data about them is shared.
 std::mutex mutex;
 std::vector<SlicesScope*>& all_scopes() {
   static auto* const scopes = [] {
@@ -81,7 +81,7 @@ void SlicesScope::before_write(const Write& write, TensorSlots& arguments, const
     const std::lock_guard lock(mutex);
     for (const TensorSlot& s : arguments) differs |= has(*s.tensor);
     if (has(self)) return;
-    // Tensors that an inner scope has made are newer than this scope, too.
+    // Tensors that were made in an inner scope are newer than this scope, too.
     bool made = false;
     for (const SlicesScope* scope = innermost; scope != outer_; scope = scope->outer_)
       made |= scope->made_.contains(self.storage().get());

@@ -1,4 +1,4 @@
-// vmap calls a function once for each slice of some tensors.  This file tells which tensors differ between the slices,
+// vmap calls a function once for each slice of some tensors.  This file tracks which tensors differ between the slices,
 // and which tensors that existed before the calls the calls write.
 //
 // Note [Writes of slices]
@@ -34,7 +34,7 @@ struct Write {
   explicit Write(PermanentName op) : op(op), is_inplace_only(false), is_arithmetic(false), keeps_numbers(true) {}
 };
 
-// The calls of one function, on the thread that made it; the last one made goes first.
+// The calls of one function, on the thread that made the scope; the last scope made is destroyed first.
 class ARGAND_SHARED SlicesScope {
  public:
   enum class Kind : uint8_t { kSlices, kGradients };
@@ -43,20 +43,21 @@ class ARGAND_SHARED SlicesScope {
   SlicesScope(const SlicesScope&) = delete;
   SlicesScope& operator=(const SlicesScope&) = delete;
 
-  // The tensor is a slice, or what gradients are taken by, or is made of one.
+  // Marks a tensor that is a slice, or by which gradients are taken, or that is made of such a tensor.
   void mark(const Tensor& t);
   // Whether it was marked, or is made of such a tensor.
   bool differs(const Tensor& t) const;
-  // Before each call but the first: tensors that the calls so far have written hold what they held before them.
+  // Call it before each call except the first: it gives tensors that the calls wrote the values from before the first
+  // call.
   void next_slice();
   // The tensors written so far that were there before, and what each held after the first call that wrote it; undefined
   // where that was the last call.
   std::vector<std::pair<Tensor, Tensor>> written() const;
 
-  // In a child after fork(): the other threads, and their scopes, are not there.
+  // For the child after fork(), in which the other threads and their scopes do not exist.
   static void keep_those_of_this_thread();
   static bool active() { return innermost != nullptr; }
-  // Whether there is one on any thread.
+  // The number of scopes on all threads.
   static inline constinit std::atomic<int> count{0};
 
  private:
@@ -75,7 +76,7 @@ class ARGAND_SHARED SlicesScope {
   SlicesScope* outer_;
   const Kind kind_;
   std::unordered_set<const TensorImpl*> marked_;
-  std::unordered_set<const StorageImpl*> made_;  // since it is there
+  std::unordered_set<const StorageImpl*> made_;  // since the scope began
   std::vector<Written> written_;
   bool first_ = true;
 };
@@ -102,7 +103,7 @@ class SlicesOfCall {
 void note_made(const Tensor& t);
 // A tensor that shares the memory of another was made, by an op or not.
 void note_alias(const Tensor& made, const Tensor& of);
-// A tensor goes, on whatever thread.
+// A tensor is destroyed, on any thread.
 void note_gone(const TensorImpl* t);
 // An op is about to write `self`: Note [Writes of slices].
 void before_write(const Write& write, TensorSlots& arguments, const Tensor& self);

@@ -9,7 +9,7 @@ namespace {
 
 void* const kAligned = reinterpret_cast<void*>(uintptr_t{4096});
 
-// Memory for the time of run().
+// Memory for the duration of run().
 class Buffers {
  public:
   Buffers(Allocator& allocator, const std::vector<size_t>& sizes) : allocator_(allocator), sizes_(sizes) {
@@ -51,7 +51,7 @@ Steps::Steps(const PointwiseProgram& p) {
   const size_t n = static_cast<size_t>(numel_of(p.sizes));
   const Dims dense = contiguous_strides(p.sizes);
 
-  // Value v of the whole as a value of the program that is made.
+  // Adds value v of the whole program to the program that is being made.
   const auto add = [&](int v, bool store) {
     PointwiseProgram& to = programs_.back();
     ProgramValue value = p.values[static_cast<size_t>(v)];

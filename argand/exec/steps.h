@@ -1,5 +1,5 @@
-// A pointwise program run step by step, each step as a program of its own: the same bits, because a step's result is
-// rounded to its dtype either way.  For when the kernel of the whole is not there yet.
+// Runs a pointwise program step by step, each step as a program of its own, while the kernel of the whole program is
+// not ready yet.  The bits are the same, because a step's result is rounded to its dtype either way.
 #pragma once
 #include "argand/core/allocator.h"
 #include "argand/exec/program_runner.h"
@@ -10,11 +10,11 @@ class Steps {
  public:
   explicit Steps(const PointwiseProgram& program);
 
-  // In order, without those whose results nobody reads.  A result that the whole program keeps in a register has memory
-  // of its own here, dense; until run() its address only says that it is aligned for every access.
+  // The steps in order, without those whose results are not read.  A result that the whole program keeps in a register
+  // has dense memory of its own here; until run() its address only says that it is aligned for every access.
   const std::vector<PointwiseProgram>& programs() const { return programs_; }
 
-  // Once.  Memory is from `allocator`, and given back.  OutOfMemoryError before anything ran.
+  // Call it once.  It takes memory from `allocator` and frees it.  It throws OutOfMemoryError before any step runs.
   void run(Allocator& allocator, ProgramRunner runner);
 
  private:

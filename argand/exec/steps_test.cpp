@@ -1,4 +1,4 @@
-// A program step by step gives the bits that it gives as a whole.
+// A program that runs step by step gives the same bits as the whole program.
 #include "argand/exec/steps.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace argand::exec {
 namespace {
 
-// Counts, and can fail.
+// An allocator that counts, and can fail.
 class CountingAllocator final : public Allocator {
  public:
   void* allocate(size_t nbytes) override {
@@ -61,7 +61,7 @@ class RandomProgram {
       for (int i = 0; i < step.body->num_inputs; ++i) step.ins.push_back(readable[below(readable.size())]);
       for (int i = 0; i < step.body->num_scalars; ++i) reinterpret_cast<float*>(step.scalars)[i] = 1.5f;
       step.out = static_cast<int>(p.values.size());
-      // A result goes over place 0 or 1 (which then is read no more), to a place of its own, or stays a temporary.
+      // A result overwrites place 0 or 1 (which is then not read again), gets a place of its own, or stays a temporary.
       const int kind = s + 1 == steps ? 2 : below(5);
       ProgramValue value{below(3) ? kFloat : kHalf, nullptr, {kColumns, 1}, false, false, false};
       if (kind < 2 && readable[static_cast<size_t>(kind)] == kind) {

@@ -6,7 +6,7 @@ namespace argand::exec {
 
 void StorageUses::begin(Instrs& instrs) {
   static_assert(kWindowInstructions * (kMaxInputs + 1) * 2 < size_t{1} << kSlotBits);
-  // Instructions that were put aside for want of memory are issued together with those of a full window.
+  // Instructions that were put aside because memory was lacking are issued together with those of a full window.
   for (; (instrs.list.size() + instrs.operands.size()) * 2 >= slots_.size(); ++slot_bits_)
     slots_.assign(slots_.size() * 2, Slot{});
   uses_.clear();

@@ -1,5 +1,5 @@
-// What the instructions of a window that is issued do with each storage, kept up to date as groups are made and issued:
-// questions about it would otherwise look at every other instruction, and a window of 64 asks some hundred.
+// What the instructions of a window that is being issued do with each storage.  It is kept up to date as groups are
+// made and issued: otherwise each of about a hundred questions per window would look at all of its 64 instructions.
 #pragma once
 #include "argand/exec/instructions.h"
 
@@ -10,11 +10,11 @@ class StorageUses {
   struct Use {
     const StorageImpl* storage;
     uint32_t operands;  // of the window, that are still to be released
-    // Of the group with this number:
+    // For the group with this number:
     uint32_t group, in_group;        // operands
     const Operand *read, *written;   // the first ones; null: none
     bool other_reads, other_writes;  // whether there are some of other layouts than those
-    int known;                       // for whoever builds the group; -1 at first
+    int known;                       // for the builder of the group; -1 at first
   };
 
   // The uses of these instructions, whose operands get theirs; no group yet.

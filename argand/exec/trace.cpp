@@ -127,7 +127,7 @@ struct Span::Open {
 Span::Span(const char* name, int64_t number, const char* row, const std::optional<cuda::Stream>& stream) {
   auto log = current_log();
   if (!log && !profiler::is_active()) return;
-  // Events of a capture tell no times.
+  // Events in a capture have no times.
   const bool on_stream =
       log && stream && stream->device() == log->clock.device() && !cuda::is_current_stream_capturing();
   open_.reset(new Open{std::move(log),

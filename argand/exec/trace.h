@@ -7,10 +7,10 @@
 //   }
 //   io::write_file("trace.json", recording.json());  // for https://ui.perfetto.dev or chrome://tracing
 //
-// A span lies on the host from its construction to its destruction, and on a stream from when the work before it is
-// done to when its own is: events with timing mark both.  They end a run of launches that would be issued together, so
-// what is recorded is slower than what is not; while a graph is captured there are spans of the host only.  Without a
-// recording a span costs a look at a flag.
+// On the host, a span lasts from its construction to its destruction; on a stream, from the end of the work before it
+// to the end of its own work.  Events with timing mark both ends.  They split launches that would be issued together,
+// so a recorded program is slower.  While a graph is captured, only spans of the host are recorded.  Without a
+// recording a span only checks a flag.
 #pragma once
 #include <memory>
 #include <optional>
@@ -21,8 +21,8 @@
 
 namespace argand::tracing {
 
-// Where and when; microseconds since the recording began.  Rows of streams of one device agree among each other to a
-// microsecond, with the host's to some ten.
+// Where and when; microseconds since the recording began.  Times of streams of one device agree with each other to a
+// microsecond, with the host's to about ten.
 struct RecordedSpan {
   std::string row;  // "host", "host 2" (another thread), or the row of a stream
   std::string name;
@@ -30,16 +30,16 @@ struct RecordedSpan {
   double begin, end;
 };
 
-// Spans of all threads are recorded while it lives; one at a time, ValueError otherwise.
+// Records spans of all threads while it lives.  There is one at a time, ValueError otherwise.
 class Recording {
  public:
-  // Of the host, and of this device's streams if it is a GPU: waits for the current stream.
+  // Records spans of the host, and of the device's streams if it is a GPU: waits for the current stream.
   explicit Recording(const Device& device);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  // Those that have ended so far, in the order of their rows and of their beginning; waits for the work they cover.
+  // The spans that have ended so far, ordered by row and beginning; waits for the work they cover.
   std::vector<RecordedSpan> spans() const;
   // The same as Chrome's trace events: {"traceEvents": [...]}.
   std::string json() const;
@@ -50,10 +50,11 @@ class Recording {
   std::shared_ptr<Log> log_;
 };
 
-// Of the calling thread.  `name` and `row` live as long as the recording.
+// A span of the calling thread.  `name` and `row` must live as long as the recording.
 class Span {
  public:
-  // `number`: of the batch, the step.  With a stream, of what is given to it meanwhile, too.
+  // `number`: for example that of the batch or the step.  With a stream, the span also covers the work that the stream
+  // gets meanwhile.
   Span(const char* name, int64_t number, const char* row = "", const std::optional<cuda::Stream>& stream = {});
   ~Span();  // what cannot be recorded, because the device failed, is left out
   Span(const Span&) = delete;
@@ -61,7 +62,7 @@ class Span {
 
  private:
   struct Open;
-  std::unique_ptr<Open> open_;  // null if nobody wants to know
+  std::unique_ptr<Open> open_;  // null without a recording
 };
 
 }  // namespace argand::tracing

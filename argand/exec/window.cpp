@@ -38,7 +38,7 @@ bool mutant(Mutant m) { return active_mutant.load(std::memory_order_relaxed) == 
 
 class GroupBuilder {
  public:
-  // Of the instructions [first, last), which are the group of `uses`, into `program`, which is empty.
+  // Builds `program`, which is empty, from the instructions [first, last), which are the group of `uses`.
   GroupBuilder(const Instrs& instrs, size_t first, size_t last, StorageUses& uses, PointwiseProgram& program)
       : instrs_(instrs), uses_(uses), group_(std::span(instrs.list).subspan(first, last - first)), program_(program) {}
 
@@ -57,7 +57,7 @@ class GroupBuilder {
   }
 
  private:
-  // A place in memory that the group reads or writes, and the value that is there after the steps so far.
+  // A location in memory that the group reads or writes, and its value after the steps so far.
   struct Known {
     const Operand* operand;
     int value;
@@ -98,11 +98,11 @@ class GroupBuilder {
       learn(o, v, false, op);
     return v;
   }
-  // Beside those owners that `more` says.
+  // `more`: the number of owners that do not count.
   bool only_group_owns(const Operand& o, uint32_t more = 0) const {
     return o.storage->use_count() == uses_.of(o).in_group + more;
   }
-  // The last value of each written place goes to memory, unless only the group itself owns the storage.
+  // The last value of each written location is stored, unless only the group itself owns the storage.
   void bind_results(WindowStats& stats) {
     for (const Known& known : known_) {
       if (known.loaded) continue;
@@ -120,7 +120,7 @@ class GroupBuilder {
     }
   }
 
-  // Whether writing the operand writes every byte of its storage; nothing that is written overlaps itself.
+  // Whether writing the operand writes every byte of its storage.  Written operands never overlap themselves.
   bool covers_storage(const Operand& o) const {
     return static_cast<size_t>(numel_of(program_.sizes) * element_size(o.dtype)) == o.storage->nbytes();
   }
@@ -159,8 +159,8 @@ bool may_join(const Instrs& all, const Instr& front, const Instr& next, StorageU
 
 // ---- the window of one thread
 
-// Whether the calling thread is issuing a window.  What runs out of memory then must not wait for another window, whose
-// thread may wait for this one.
+// Whether the calling thread is issuing a window.  If it runs out of memory then, it must not wait for another window,
+// whose thread may wait for this one.
 thread_local bool issuing = false;
 struct IssuingScope {
   const bool before = std::exchange(issuing, true);
@@ -168,17 +168,17 @@ struct IssuingScope {
 };
 
 // Note [Failures at issue time]
-// A call has returned when its instruction is issued.  A failure then leaves every storage either right or marked:
-// - Without memory for its results a group has not run: its instructions are put aside, and with them all later ones
-//   that write what they read or write, or read what they write.  Their storages stay pending here, so that whoever
-//   looks at one makes the window try again.  Everything else goes on; what nobody wants any more is dropped.
+// A call has returned before its instruction is issued.  A failure then leaves every storage either correct or marked:
+// - A group without memory for its results does not run: its instructions are put aside, and with them all later ones
+//   that write what they read or write, or read what they write.  Their storages stay pending here, so that an access
+//   to one makes the window try again.  Everything else goes on; instructions whose results are unused are dropped.
 // - After any other failure the storages that the group would have written are lost (Note [Lost writes]).
-// The first failure is thrown at once where somebody waits for the window (a look at any of its storages, the end of a
-// backward pass, a synchronisation), and again at each look at what it concerns.  A call that makes the window issue
-// because it is full fails only if its own instruction was put aside, and then it has done nothing.
+// The first failure is thrown at once to a thread that waits for the window (an access to any of its storages, the end
+// of a backward pass, a synchronisation), and again at each access to a storage that it concerns.  A call that makes
+// the window issue because it is full fails only if its own instruction was put aside, and then it has had no effect.
 class Window final : public PendingWork {
  public:
-  // All that waits; tries anew what lacks memory if that concerns `wanted`.
+  // Issues all waiting work; tries work that lacked memory again if it concerns `wanted`.
   void flush(const StorageImpl& wanted) override {
     const std::unique_lock lock = own();
     issue(false);
@@ -187,7 +187,7 @@ class Window final : public PendingWork {
     issue(true);
     if (waits_aside(wanted)) std::rethrow_exception(no_memory_);
   }
-  // All that waits; what lacks memory waits on.
+  // Issues all waiting work; work that lacked memory stays pending.
   void flush_ready() {
     const std::unique_lock lock = own();
     issue(false);
@@ -218,7 +218,7 @@ class Window final : public PendingWork {
     ++stats_.instructions;
     if (waiting_.list.size() < kWindowInstructions && pending_bytes_ < most) return;
     issue(false);
-    failure_ = nullptr;  // of other calls: whoever looks at what it concerns is told
+    failure_ = nullptr;  // of other calls: reported at access to their storages
     if (!last_is_aside_) return;
     drop_last_aside();
     std::rethrow_exception(no_memory_);
@@ -237,7 +237,7 @@ class Window final : public PendingWork {
            last->out.same_layout(make_operand(t, last->sizes)) && fills_with_one(*last);
   }
 
-  // In the child of a fork(), where the window's thread may be missing.
+  // For the child of a fork(), which may not have the window's thread.
   void inherit() {
     new (&mutex_) std::mutex;  // that thread may have held it
     inherited_ = true;
@@ -250,8 +250,8 @@ class Window final : public PendingWork {
       drop_inherited();
     return lock;
   }
-  // Instructions for a device are the parent's alone, since devices cannot be used in the child, and what the parent
-  // was just issuing is half done.  The results of both are lost here.  What waits for the CPU is issued as ever.
+  // The child cannot use devices, so instructions for a device belong to the parent; those that the parent was issuing
+  // are half done.  The results of both are lost in the child.  Instructions for the CPU are issued as usual.
   void drop_inherited() {
     inherited_ = false;
     const std::exception_ptr why =
@@ -289,7 +289,7 @@ class Window final : public PendingWork {
       if (o.storage && o.storage->pending() == this && !is_used(o.storage.get())) o.storage->set_pending(nullptr);
   }
 
-  // Whether the instruction copies a 1 that is in host memory by now.
+  // Whether the instruction copies a 1 that is in host memory already.
   bool fills_with_one(const Instr& i) const {
     if (i.info->num_inputs != 1 || i.info->num_scalars != 0 || std::string_view(i.info->text) != "x") return false;
     const Operand& number = waiting_.ins(i)[0];
@@ -310,9 +310,9 @@ class Window final : public PendingWork {
     StoragePtr storage;
     explicit operator bool() const { return window != nullptr; }
   };
-  // Marks the storages of the instruction as pending here.  What waits on them in another thread's window happened
-  // before, or reads them just now as this does: then nothing is marked, and that window is returned, to be flushed.  A
-  // storage is pending in one window only, so that a write after all of them finds every reader.
+  // Marks the storages of the instruction as pending here.  If one is pending in another thread's window, that work
+  // came before, or reads the storage as this instruction does: then nothing is marked, and that window is returned, to
+  // be flushed.  A storage is pending in one window only, so that a later write finds every reader.
   Foreign claim(const Operand& out, std::span<const Operand> ins) {
     SmallVector<StorageImpl*, kMaxInputs + 1> fresh;
     const auto take = [&](const Operand& o) -> PendingWork* {
@@ -332,8 +332,8 @@ class Window final : public PendingWork {
   void unmark(const Operand& o) {
     if (o.storage && o.storage->pending() == this && !waits_aside(*o.storage)) o.storage->set_pending(nullptr);
   }
-  // Lets go of the storages of an instruction.  One stays marked while another instruction of the window uses it.  Once
-  // unmarked it may be claimed by another window at any moment, so only this window's own mark is ever taken away.
+  // Releases the storages of an instruction.  A storage stays marked while another instruction of the window uses it.
+  // Once unmarked, another window may claim it at any moment, so a window removes only its own mark.
   void release(Instrs& all, Instr& instr) {
     const auto leave = [&](Operand& o) {
       if (uses_.release(o)) unmark(o);
@@ -370,7 +370,7 @@ class Window final : public PendingWork {
     unmark(last.out);
     for (const Operand& o : ins) unmark(o);
   }
-  // Without the instructions whose results nobody wants any more.
+  // Drops the instructions whose results are not used any more.
   void drop_unwanted_aside() {
     std::unordered_map<const StorageImpl*, uint32_t> owned;
     for (const Instr& i : aside_.list) ++owned[i.out.storage.get()];
@@ -399,7 +399,7 @@ class Window final : public PendingWork {
   void throw_new_failure() {
     if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
   }
-  // Issues the instructions that wait and, with `again`, those that were put aside before them.  A failure is kept in
+  // Issues the waiting instructions and, with `again`, first those that were put aside.  A failure is kept in
   // `failure_` or `no_memory_` and not thrown.
   void issue(bool again) {
     last_is_aside_ = false;
@@ -419,9 +419,9 @@ class Window final : public PendingWork {
     issue_groups();
   }
 
-  // The groups of `issuing_`.
+  // Issues the groups of `issuing_`.
   void issue_groups() {
-    // However issuing ends, nothing of this window may stay marked but what was put aside.
+    // However issuing ends, only storages of instructions that were put aside may stay marked by this window.
     struct Unmark {
       Window& window;
       ~Unmark() {
@@ -445,7 +445,7 @@ class Window final : public PendingWork {
       do uses_.join(issuing_, issuing_.list[last++]);
       while (last < issuing_.list.size() && joins(issuing_.list[last]));
       if (issue_group(first, last)) {
-        // Their references go now, so that later groups see who still owns what.
+        // Releases their references now, so that later groups see the remaining owners.
         for (; first < last; ++first) release(issuing_, issuing_.list[first]);
       } else {
         last_is_aside_ = last == issuing_.list.size();
@@ -454,7 +454,7 @@ class Window final : public PendingWork {
     }
   }
 
-  // The program of the instructions [first, last) that are being issued.
+  // Builds the program of the instructions [first, last) that are being issued.
   void build(size_t first, size_t last) {
     program_.sizes.clear();
     program_.values.clear();
@@ -470,7 +470,7 @@ class Window final : public PendingWork {
     }
     return false;
   }
-  // False: nothing of it has run, for want of memory.
+  // Returns false, and runs nothing, if there is no memory.
   bool issue_group(size_t first, size_t last) {
     bool built = false;
     try {
@@ -516,7 +516,7 @@ class Window final : public PendingWork {
   WindowStats stats_;
 };
 
-// Windows outlive their threads, because a storage of a finished thread may still point to one; they are used again.
+// Windows outlive their threads, because a storage of a finished thread may still point to one; they are reused.
 class ThreadWindow {
  public:
   ThreadWindow() {
@@ -534,7 +534,7 @@ class ThreadWindow {
   ~ThreadWindow() {
     try {
       window_->flush_ready();
-    } catch (const std::exception& e) {  // whoever looks at what it concerns is told, too
+    } catch (const std::exception& e) {  // also reported at access to the storages
       warn("a thread ended, and work that it had asked for failed: ", e.what());
     }
     const std::lock_guard lock(mutex());

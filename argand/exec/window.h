@@ -1,16 +1,16 @@
 // Note [Issue window]
 // Pointwise instructions on GPUs, and on large CPU tensors, may wait in a short in-order window, one per thread, and
-// are issued together: a contiguous run of instructions of one shape and place becomes one group, which the tile
-// interpreter runs block by block in cache and a GPU as one kernel; a temporary that only instructions of the group own
-// never gets memory.  Results are the same bits as running each instruction at once.  Everything else flushes first:
-// `StorageImpl::data()` of any storage an instruction reads or writes, from whatever thread, an op that is not
-// pointwise, kWindowInstructions or kWindowBytes.  What reads or writes exposed memory never waits: its owner may read
-// or overwrite it between any two calls.
+// are issued together.  Consecutive instructions of one shape and place become one group.  On the CPU the tile
+// interpreter runs the group tile by tile in cache; a GPU runs it as one kernel.  A temporary that only instructions of
+// the group own never gets memory.  The results have the same bits as if each instruction ran at once.  Everything else
+// flushes the window first: `StorageImpl::data()` of any storage that an instruction reads or writes, from any thread;
+// an op that is not pointwise; kWindowInstructions or kWindowBytes.  An instruction that reads or writes exposed memory
+// never waits, because the holder of the address may access it between any two calls.
 //
 // Note [Alias rule]
-// An instruction may join a group iff every storage it shares with a member (read after write, write after read, write
-// after write) is accessed through the identical layout.  Then element i of every member depends on element i of the
-// others only, and in-place ops and views need no special case.
+// An instruction may join a group only if every storage that it shares with a member (read after write, write after
+// read, write after write) is accessed through the identical layout.  Then element i of every member depends on element
+// i of the others only, and in-place ops and views need no special case.
 #pragma once
 #include <cstdint>
 
@@ -25,9 +25,9 @@ inline constexpr int64_t kWindowBytes = int64_t{256} << 20;   // of results not 
 inline constexpr int64_t kGpuWindowBytes = int64_t{4} << 30;  // on a GPU
 
 enum class WindowMode : int8_t {
-  kAuto,    // wait where it measured faster
+  kAuto,    // wait where that is faster by measurement
   kEager,   // never wait
-  kAlways,  // wait whatever the size: for tests
+  kAlways,  // wait for any size: for tests
 };
 void set_window_mode(WindowMode mode);  // of the calling thread; flushes
 WindowMode window_mode();
@@ -44,20 +44,20 @@ struct WindowStats {
 };
 WindowStats window_stats();
 
-// Counters: of the calling thread's window, and of all work issued to GPUs by the process.
+// Counters of the calling thread's window, and of all work that the process issued to GPUs.
 struct Stats {
   WindowStats window;
   IssueStats issue;
 };
 Stats stats();
 
-// A joint of a training step, as the end of a backward pass: what was given to the current GPU until now is worth
-// issuing.  Does nothing without a GPU.
+// A joint of a training step, such as the end of a backward pass: the delayed work of the current GPU should be issued.
+// Does nothing without a GPU.
 void joint();
-// A lesser one, as the start of a backward pass: worth it only if the thread has waited for its GPU since the last
-// joint, so that the GPU has nothing to do.
+// A minor joint, such as the start of a backward pass: it issues only if the thread has waited for its GPU since the
+// last joint, so that the GPU is idle.
 void joint_if_idle();
-// The thread has waited for all that it gave to a GPU.
+// Notes that the thread has waited for all its work on a GPU.
 void note_wait();
 
 // Takes the call if it may wait; otherwise the caller runs it at once.  No input may partly overlap the output.
@@ -66,7 +66,7 @@ bool window_takes(const PointwiseCall& call);
 // Writes scalar attributes as consecutive values of the compute type.
 void pack_scalars(const Scalar* scalars, int n, ScalarType compute, char* params);
 
-// For the fuzz tests alone: leaves out a rule, to prove that they notice.
+// For the fuzz tests only: leaves out a rule, to prove that the tests detect it.
 enum class Mutant : int8_t {
   kNone,
   kNoReadAfterWrite,

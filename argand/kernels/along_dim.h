@@ -1,12 +1,11 @@
-// One index per element along one dimension: gather, scatter and flip.  On the CPU these ops walk runs of elements
-// instead.
+// One index per element along one dimension: gather, scatter and flip.  On the CPU these ops process runs of elements.
 #pragma once
 #include <cstdint>
 
 namespace argand {
 
-// Element i of a contiguous tensor of `sizes` stands for the element of another tensor at offset sum of place[d] *
-// strides[d], plus index[i] * step; without an index there is no step.
+// Element i of a contiguous tensor of `sizes`, at place[d] in each dimension d, corresponds to the element of another
+// tensor at the sum of place[d] * strides[d], plus index[i] * step if there is an index.
 struct AlongDim {
   static constexpr int kMaxDims = 16;
   int64_t n, step;

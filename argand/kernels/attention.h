@@ -1,7 +1,7 @@
 // softmax(scale * Q K^T + mask) V without the matrix of weights, as one call: blocks::attention and its gradient.
 //
-// Blocks of queries meet blocks of keys, with a running maximum and sum for each query ("online softmax", Milakov and
-// Gimelshein 2018; "FlashAttention", Dao et al. 2022).  Results are the same bits every time.
+// Blocks of queries are combined with blocks of keys, with a running maximum and sum for each query ("online softmax",
+// Milakov and Gimelshein 2018; "FlashAttention", Dao et al. 2022).  Results are the same bits every time.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace argand {
 
-// [batch, heads, rows, columns]; strides in elements, those of operands but the mask's end with 1.
+// [batch, heads, rows, columns].  Strides count elements; the last one is 1, except for the mask.
 template <class Pointer>
 struct AttentionArray {
   Pointer data = nullptr;
@@ -21,18 +21,18 @@ using AttentionOperand = AttentionArray<const void*>;
 using AttentionResult = AttentionArray<void*>;
 
 struct Attention {
-  ScalarType type;  // of all arrays that name no other; the CPU has float and double alone
+  ScalarType type;  // of all arrays without a type of their own; on the CPU float or double
   int64_t batch, heads, queries, keys, width, value_width;
-  int64_t kv_heads;  // of key and value; a divisor of heads, of which each serves heads / kv_heads
+  int64_t kv_heads;  // of key and value; a divisor of heads: each serves heads / kv_heads
   double scale;
   bool causal;  // query i sees keys 0 ... i
   AttentionOperand query, key, value;
-  // Of the scores [batch, heads, queries, keys], repeated with strides of 0: bool, true for those that take part, or
-  // `type`, added to them.  No data: none.
+  // The mask of the scores [batch, heads, queries, keys], broadcast by strides of 0: bool, true for scores that take
+  // part, or `type`, added to the scores.  No data: no mask.
   AttentionOperand mask;
   ScalarType mask_type;
-  double dropout;  // the chance of a weight to become 0; the CPU has 0 alone
-  // [2] int64: where a generator stood, for `dropout`.  The forward pass writes it.
+  double dropout;  // the probability that a weight becomes 0; on the CPU it must be 0
+  // [2] int64: the state of the generator, for `dropout`.  The forward pass writes it.
   void* random_state;
 };
 
@@ -50,7 +50,7 @@ struct AttentionBackward {
   void* numbers;  // room for twice what logsumexp takes, on a GPU
 };
 
-// Whether a device has kernels for it.
+// Whether a device has kernels for this type and these widths.
 using TakesAttention = bool(ScalarType type, int64_t width, int64_t value_width);
 using RunAttention = void(const Attention& call, const AttentionForward& forward);
 using RunAttentionBackward = void(const Attention& call, const AttentionBackward& backward);

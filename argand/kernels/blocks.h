@@ -44,8 +44,9 @@
 
 namespace argand {
 
-// Thrown by a block that a device has not, or not for this call, before it has done anything: the op then runs on the
-// CPU, with a warning that says why (exec/fallback.h).  docs/operators.md lists these reasons by the files that throw.
+// Thrown by a block that a device does not have, or not for this call, before it has any effect: the op then runs on
+// the CPU, with a warning that says why (exec/fallback.h).  docs/operators.md lists these reasons by the files that
+// throw.
 class NotOnDevice final : public std::exception {
  public:
   NotOnDevice() = default;
@@ -64,7 +65,7 @@ class Block<Result(Arguments...)> {
  public:
   using Function = Result(Arguments...);
 
-  // Makes the device the current one while it runs: whoever calls a block need not (an op that is made of others).
+  // Makes the device the current one during the call, so that callers need not (for example composites).
   class Call {
    public:
     Call(Function& f, const Device& device) : function_(f), device_(device) {}
@@ -77,7 +78,7 @@ class Block<Result(Arguments...)> {
 
   constexpr explicit Block(Function* cpu) : functions_{cpu} {}
   Call on(const Device& device) const { return Call(of(device.type()), device); }
-  // For who has made a device of that type the current one.
+  // For callers that have made a device of that type the current one.
   Function& of(DeviceType type) const {
     Function* f = functions_[static_cast<int>(type)].load(std::memory_order_relaxed);
     if (!f) throw NotOnDevice();

@@ -1,13 +1,13 @@
-// What a device does with the channels last; blocks of kernels/blocks.h.
+// Which work a device does on channels-last tensors; blocks of kernels/blocks.h.
 #pragma once
 #include "argand/kernels/blocks.h"
 
 namespace argand {
 
-// Whether the convolution, or a gradient of it, is done on operands with their channels last, to which they are then
-// brought; `given`: they are in that layout.  Depends on nothing else.
+// Whether the convolution, or a gradient of it, runs on channels-last operands; the caller then converts them.
+// `given`: they have that layout already.  It depends on nothing else.
 using ConvTakesChannelsLast = bool(const cpu::ConvShape& s, ScalarType dtype, bool given);
-// Whether poolings of such a tensor are done as it lies.
+// Whether pooling reads such a tensor in its channels-last layout.
 using PoolsTakeChannelsLast = bool(const cpu::PoolShape& s);
 
 namespace blocks {

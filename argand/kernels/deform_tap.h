@@ -22,7 +22,7 @@ struct DeformShape {
   ARGAND_MATH int64_t channels_of_group() const { return channels / groups; }
 };
 
-// The four pixels around a point, and what they weigh.
+// The four pixels around a point, and their weights.
 template <class A>
 class DeformTap {
  public:
@@ -49,7 +49,7 @@ class DeformTap {
   ARGAND_MATH A weight(int k) const {
     return ((k & 2) != 0 ? part_y_ : A(1) - part_y_) * ((k & 1) != 0 ? part_x_ : A(1) - part_x_);
   }
-  // Points a pixel or more outside have the value 0.
+  // Points that are a pixel or more outside have the value 0.
   ARGAND_MATH bool inside() const { return inside_; }
 
   // pixel_at(n): element n of the plane.
@@ -63,7 +63,7 @@ class DeformTap {
     }
     return sum;
   }
-  // How fast the value grows with y and with x.
+  // The derivatives of the value by y and by x.
   template <class F>
   ARGAND_MATH void slopes(F pixel_at, A& by_y, A& by_x) const {
     A v[4];
@@ -85,7 +85,7 @@ class DeformTap {
   bool inside_ = false;
 };
 
-// Where the offsets of a tap at a place lie (those in x `places` further on), and its mask.
+// The index of the offset in y of a tap at a place (that in x is `places` further on), and of its mask.
 ARGAND_MATH int64_t deform_offset_at(const DeformShape& s, int64_t image, int64_t group, int64_t tap, int64_t place) {
   return ((image * s.groups + group) * s.taps() + tap) * 2 * s.places() + place;
 }

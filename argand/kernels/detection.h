@@ -1,4 +1,4 @@
-// Blocks (kernels/blocks.h) of networks that find objects: boxes, regions of interest, deformable convolution.
+// Blocks (kernels/blocks.h) for object detection: boxes, regions of interest, deformable convolution.
 #pragma once
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/deform.h"

@@ -27,19 +27,19 @@ struct Draw {
   double a = 0, b = 0;
   int64_t from = 0;
   uint64_t range = 0;
-  bool wide = false;                // integers from 64 bits instead of 32
-  const void* chances = nullptr;    // of double beside elements of double or for the last three kinds, else of float
+  bool wide = false;                // integers use 64 random bits instead of 32
+  const void* chances = nullptr;    // double for elements of double and the last three kinds, else float
   const void* chances_b = nullptr;  // of double
-  // Of kKept: numbers taken by KeepNumbers, after the first `skipped` of each thread, instead of the generator's next.
+  // For kKept: numbers that KeepNumbers took, used instead of the generator's next ones.  Each thread skips `skipped`.
   const void* state = nullptr;
   uint64_t skipped = 0;
 };
 
-inline constexpr uint64_t kNumbersOfMask = 8;        // that each thread takes for kKept
-inline constexpr uint64_t kNumbersOfRejection = 64;  // that each element takes for kGamma, kPoisson and kBinomial
+inline constexpr uint64_t kNumbersOfMask = 8;        // taken by each thread for kKept
+inline constexpr uint64_t kNumbersOfRejection = 64;  // taken by each element for kGamma, kPoisson and kBinomial
 
-// Dropout with probability p by halves of random numbers: an element is dropped whose 16 bits are below `below`, and
-// the others are multiplied with `scale`, which makes up for exactly that share.
+// Dropout with probability p by 16 random bits for each element: an element is dropped if its bits are below `below`,
+// and the others are multiplied by `scale`, which compensates for exactly that probability.
 struct DropShare {
   static constexpr double kNumbers = 0x1p16;
   double below, scale;
@@ -50,7 +50,7 @@ struct DropShare {
 
 // Fills `n` elements; locks the generator.
 using RunDraw = void(const Draw& draw, ScalarType type, void* out, int64_t n, GeneratorImpl& generator);
-// Takes the next `count` numbers of each thread; `state` ([2] int64 of the device) becomes where they begin.
+// Takes the next `count` numbers of each thread; `state` ([2] int64 on the device) receives where they begin.
 using KeepNumbers = void(GeneratorImpl& generator, uint64_t count, void* state);
 
 }  // namespace argand

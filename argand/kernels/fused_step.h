@@ -24,7 +24,7 @@ constexpr StepCounts step_counts(StepKind kind) {
 struct StepTensor {
   void* param;
   const void* grad;
-  void* states[kMostStepStates];  // as many as the rule has
+  void* states[kMostStepStates];  // as many as the rule uses
   int64_t numel;
 };
 
@@ -37,7 +37,8 @@ struct StepRun {
   int64_t count;
 };
 
-// On the CPU this allocates nothing and throws nothing.  A GPU has all kernels before the first of them is launched.
+// On the CPU this allocates nothing and throws nothing.  On a GPU all kernels are compiled before the first is
+// launched.
 using RunFusedStep = void(const StepRun* runs, int64_t count);
 
 }  // namespace argand

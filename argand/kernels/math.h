@@ -1,5 +1,5 @@
-// The functions that bodies of pointwise ops are written in: argand::math::exp(x) and so on, for float and double, for
-// integers where the result is one, and for std::complex (math/complex.h).
+// The functions with which bodies of pointwise ops are written: argand::math::exp(x) and so on, for float and double,
+// for integers where the result is one, and for std::complex (math/complex.h).
 //
 // All are inlined and compiled for the instruction set of the function they are called in.  Those marked * have no
 // branch and call nothing, so that a plain loop over them becomes vector code at -O3; none relies on fast-math or on
@@ -22,12 +22,12 @@
 //   bit_not* shift_left* shift_right* is_close* gcd lcm  logic.h
 //   lgamma erfinv                                        gamma.h
 //
-// Rare, and not included by this header, as every kernel of a GPU would have to be compiled with them:
+// Rare functions.  This header does not include them, because every GPU kernel would have to be compiled with them:
 //   airy_ai                                              airy.h
 //   bessel_* erfcx log_normal_cdf normal_quantile        special.h
 //   igamma igammac gamma_sample_slope dirichlet_sample_slope  incomplete.h
 //
-// In CUDA device code these names stand for CUDA's functions (math/device.h); there is no std::complex.
+// In CUDA device code these names are CUDA's functions (math/device.h); there is no std::complex.
 #pragma once
 #include "argand/kernels/math/activation.h"
 #include "argand/kernels/math/basic.h"

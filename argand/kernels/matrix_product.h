@@ -1,4 +1,4 @@
-// A matrix product as one value, whatever its element type: the call of blocks::matrix_product.
+// The arguments of a matrix product of any element type: the call of blocks::matrix_product.
 #pragma once
 #include <cstdint>
 

@@ -35,7 +35,7 @@ void collapse(PointwiseProgram& p) {
   std::iota(order.begin(), order.end(), 0);
   if (lead != p.values.end()) {
     const Dims& by = lead->strides;
-    // By insertion: stable, and no memory is asked for.
+    // Insertion sort: stable and without allocation.
     for (size_t i = 1; i < ndim; ++i)
       for (size_t j = i; j > 0 && by[order[j - 1]] < by[order[j]]; --j) std::swap(order[j - 1], order[j]);
   }

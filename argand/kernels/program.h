@@ -1,10 +1,10 @@
-// A pointwise program: a chain of steps over values of one shape, as the issue window makes it and as each device runs
-// it: the CPU tile by tile (cpu/tile.h), a GPU as one kernel compiled from the bodies' text.
+// A pointwise program: a chain of steps over values of one shape.  The issue window makes it; the CPU runs it tile by
+// tile (cpu/tile.h), a GPU as one kernel compiled from the text of the bodies.
 //
 // A program works on *values*.  A value may be bound to memory (an operand) that is read before the first step, written
 // after the last, or both; it may be one number.  A step applies a body to values; inputs are converted to the step's
 // compute type and the result is rounded to the dtype of its value, so a fused chain gives the same bits as its steps
-// run one by one.  Values bound to nothing exist only in cache or registers.
+// run one by one.  Values that are not bound exist only in cache or registers.
 #pragma once
 #include <vector>
 
@@ -41,7 +41,7 @@ namespace cpu {
 using LoopFn = void (*)(void* out, const void* const* ins, const void* scalars, int64_t n);
 }  // namespace cpu
 
-// What a step computes: an expression over operands and scalar attributes, as text and as compiled loops.
+// The body of a step: an expression over operands and scalar attributes, as text and as compiled loops.
 struct PointwiseBody {
   int num_inputs;    // operands
   int num_scalars;   // attributes, given to the body after the operands
@@ -58,12 +58,12 @@ struct ProgramValue {
   bool load = false;       // read from memory before the first step
   bool store = false;      // written to memory when its step has run
   bool number = false;     // one element of host memory, in a program that runs on another device
-  bool dies = false;       // nobody reads the memory after the program
+  bool dies = false;       // the memory is not read after the program
 };
 
 struct ProgramStep {
   const PointwiseBody* body = nullptr;
-  ScalarType compute;  // type the body runs in
+  ScalarType compute;  // the type in which the body computes
   SmallVector<int, kMaxStepInputs> ins;
   int out = 0;
   alignas(16) char scalars[kMaxStepScalars * 16];  // packed values of the compute type
@@ -73,13 +73,13 @@ struct PointwiseProgram {
   Dims sizes;
   std::vector<ProgramValue> values;
   std::vector<ProgramStep> steps;
-  // Set by who made the program: the result of its one step may be put where the first operand is, all of whose memory
-  // dies.  Set by who runs it: it was put there.
+  // may_move is set by the maker of the program: the result of its only step may take the place of the first operand,
+  // whose memory is not read again.  moved is set by the device that runs it: this was done.
   bool may_move = false, moved = false;
 };
 
-// Orders dimensions so that the first stored value is walked in memory order, then merges neighbours that every
-// operand walks as one.
+// Orders dimensions so that the first stored value is accessed in order, then merges neighbouring dimensions that every
+// operand accesses as one.
 void collapse(PointwiseProgram& program);
 
 }  // namespace argand

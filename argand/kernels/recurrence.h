@@ -8,19 +8,19 @@ namespace argand {
 
 enum class RnnKind { kTanh, kRelu, kGru, kLstm };
 
-// How many times the hidden size the rows of the weights are.
+// The number of rows of the weights, in units of the hidden size.
 constexpr int64_t gates_of(RnnKind kind) { return kind == RnnKind::kLstm ? 4 : kind == RnnKind::kGru ? 3 : 1; }
-// Numbers of each unit and step that the gradient needs beside the outputs (kernels/recurrent_cell.h).
+// The number of values per unit and step that the gradient needs in addition to the outputs (kernels/recurrent_cell.h).
 constexpr int64_t saved_of(RnnKind kind) { return kind == RnnKind::kLstm ? 5 : kind == RnnKind::kGru ? 4 : 0; }
 
-// All arrays are dense and of `type`, but `saved`, which is of the arithmetic type: float for float16 and bfloat16.
-// The CPU has float and double alone.
+// All arrays are dense and of `type`, except `saved`, which has the arithmetic type: float for float16 and bfloat16.
+// The CPU supports only float and double.
 struct Recurrence {
   RnnKind kind;
   ScalarType type;
   int64_t steps, batch, hidden;
   bool reverse;       // from the last step to the first
-  const void *h, *c;  // [batch, hidden] before the first step; c of an LSTM alone
+  const void *h, *c;  // [batch, hidden] before the first step; c for LSTM only
 };
 
 struct RecurrenceForward {
@@ -38,7 +38,7 @@ struct RecurrenceBackward {
   const void* grad_output;  // [steps, batch, hidden]
   const void* grad_last_c;  // or null
   void* grad_gates;         // of the input's part
-  void* grad_state_gates;   // of the state's part of a GRU; of others both are the same, and this is null
+  void* grad_state_gates;   // of the state's part for GRU; null for others, where it equals grad_gates
   void *grad_h, *grad_c;
 };
 

@@ -1,4 +1,4 @@
-// What one unit of a recurrent cell does in a step, and its gradient.  Compiled for the CPU and, by NVRTC, for GPUs.
+// One step of one unit of a recurrent cell, and its gradient.  Compiled for the CPU and, by NVRTC, for GPUs.
 //
 // x and y are the input's and the state's part of the unit's gates.  `saved` of an LSTM: the input, forget, cell and
 // output gates and c; of a GRU: the reset and update gates, the new state and y of the latter.
@@ -50,7 +50,7 @@ struct RecurrentCell<2> {
     saved[3] = y[2];
     h = (h - fresh) * update + fresh;
   }
-  // `before` is the state before; `direct` is its gradient, but for what comes through y.
+  // `before` is the state before the step; `direct` is its gradient without the part that comes through y.
   template <class A>
   ARGAND_MATH static void backward(A grad_h, A&, const A* saved, A before, A, A* x, A* y, A& direct) {
     const A reset = saved[0], update = saved[1], fresh = saved[2];
@@ -80,7 +80,7 @@ struct RecurrentCell<3> {
     saved[3] = out;
     saved[4] = c;
   }
-  // `before` is c before; grad_c is the gradient of c, and becomes that of c before.
+  // `before` is c before the step; grad_c is the gradient of c, and becomes that of `before`.
   template <class A>
   ARGAND_MATH static void backward(A grad_h, A& grad_c, const A* saved, A before, A, A* x, A*, A& direct) {
     const A in = saved[0], forget = saved[1], cell = saved[2], out = saved[3], t = math::tanh(saved[4]);

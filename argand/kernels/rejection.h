@@ -10,14 +10,14 @@ namespace argand {
 // Marsaglia and Tsang, "A simple method for generating gamma variables", 2000.
 template <class Source>
 ARGAND_HD double gamma_sample(Source& source, double alpha) {
-  if (!(alpha >= 0)) return ARGAND_BUILTIN(nan)("");  // which no draw would be taken for
+  if (!(alpha >= 0)) return ARGAND_BUILTIN(nan)("");  // otherwise no draw would be accepted
   double scale = 1;
   if (alpha < 1) {  // a gamma variable of alpha + 1 times u^(1 / alpha)
     if (alpha == 0) return 0;
     scale = ARGAND_BUILTIN(pow)(1 - source.fraction(), 1 / alpha);
     alpha += 1;
   }
-  // The third as PyTorch rounds it, for the same numbers.
+  // 1 / 3 is rounded as in PyTorch, to give the same samples.
   const double d = alpha - static_cast<double>(1.0f / 3), c = 1 / ARGAND_BUILTIN(sqrt)(9 * d);
   for (;;) {
     double x, root;
@@ -31,7 +31,8 @@ ARGAND_HD double gamma_sample(Source& source, double alpha) {
   }
 }
 
-// What both transformed rejections draw: a point, and its image k; `inside` if it is in the region where all are taken.
+// A candidate of both transformed rejection methods: a point, and its image k; `inside` if it is in the region where
+// every point is accepted.
 struct RejectionCandidate {
   double k, v, us;
   bool inside;
@@ -42,8 +43,8 @@ ARGAND_HD RejectionCandidate rejection_candidate(Source& source, double a, doubl
   return {ARGAND_BUILTIN(floor)((2 * a / us + b) * u + center), v, us, us >= 0.07 && v <= vr};
 }
 
-// Multiplied fractions below 10, from there on PTRS (Hormann, "The transformed rejection method for generating Poisson
-// random variables", 1993).
+// Products of uniform numbers for means below 10, from there on PTRS (Hormann, "The transformed rejection method for
+// generating Poisson random variables", 1993).
 template <class Source>
 ARGAND_HD double poisson_sample(Source& source, double rate) {
   if (!(rate >= 0)) return ARGAND_BUILTIN(nan)("");
@@ -67,7 +68,7 @@ ARGAND_HD double poisson_sample(Source& source, double rate) {
   }
 }
 
-// log k! less Stirling's formula for it.
+// log k! minus Stirling's approximation of it.
 ARGAND_HD inline double stirling_error(double k) {
   if (k <= 9)
     return math::lgamma(k + 1) -
@@ -107,7 +108,7 @@ ARGAND_HD double binomial_by_waiting(Source& source, double count, double p) {
   }
 }
 
-// Waiting times where fewer than 10 successes are expected, of what is the rarer outcome; else rejection.
+// Waiting times if fewer than 10 of the rarer outcome are expected; otherwise rejection.
 template <class Source>
 ARGAND_HD double binomial_sample(Source& source, double count, double p) {
   if (count <= 0 || p <= 0) return 0;

@@ -8,7 +8,7 @@
 namespace argand {
 namespace {
 
-// Below 10 from its definition, from there on by a series of three terms.
+// Below 10 by the definition, from there on by a series of three terms.
 TEST(Rejection, WhatStirlingsFormulaLacksOfAFactorial) {
   for (const double k : {0.0, 1.0, 5.0, 9.0, 10.0, 11.0, 20.0, 70.0, 300.0, 1e5}) {
     const long double n = k + 1, half_log = 0.5L * std::log(2 * std::acos(-1.0L));
@@ -24,7 +24,7 @@ struct Source {
   double normal() { return std::sqrt(-2 * std::log(1 - fraction())) * std::cos(2 * std::acos(-1.0) * fraction()); }
 };
 
-// The mean and the variance of many samples, within 6 standard deviations of what they vary by.
+// The mean and the variance of many samples, within 6 of their standard deviations.
 template <class F>
 void check_moments(F sample, double mean, double variance, const std::string& what) {
   Source source;

@@ -6,7 +6,7 @@
 namespace argand {
 
 struct Resampling {
-  ScalarType type;  // of both tensors: any for nearest elements forward; else the CPU has float and double alone
+  ScalarType type;  // of both tensors.  Forward with nearest elements: any; otherwise the CPU has only float and double
   Filter filter;
   int64_t planes;
   int spatial;           // 1 to 3
@@ -23,7 +23,7 @@ struct Resampling {
 
 // out[planes, out...] = in[planes, in...] resampled.
 using RunResample = void(const Resampling& call, const void* in, void* out);
-// grad_in[planes, in...] = what each input element contributes to, weighted alike.
+// grad_in[planes, in...] = the sum of the gradients to which each input element contributes, with the same weights.
 using RunResampleBackward = void(const Resampling& call, const void* grad_out, void* grad_in);
 
 }  // namespace argand

@@ -14,8 +14,8 @@ constexpr bool is_nearest(Filter f) { return f == Filter::kNearest || f == Filte
 
 struct ResampledDim {
   int64_t in, out;
-  bool align_corners;  // the first and last elements of both lie on each other, instead of the edges
-  double scale;        // out / in as the user gave it, which may differ from it by rounding; 0 if he did not
+  bool align_corners;  // aligns the centres of the corner elements, not the edges
+  double scale;        // the user's scale, which may differ from out / in by rounding; 0: none given
 };
 
 }  // namespace argand

@@ -1,14 +1,14 @@
-// Where the elements of a resampled dimension come from: element o is a weighted sum of `count` input elements from
-// `first` on, those beyond the ends being the outermost ones.  Compiled for the CPU and, by NVRTC, for GPUs: both find
-// the same elements.
+// The inputs of the elements of a resampled dimension: element o is a weighted sum of `count` input elements from
+// `first` on, where indices beyond the ends mean the outermost elements.  Compiled for the CPU and, by NVRTC, for GPUs:
+// both find the same elements.
 #pragma once
 #include "argand/kernels/math.h"
 #include "argand/kernels/resample_dim.h"
 
 namespace argand {
 
-// How they are found.  A: the type positions and weights are computed in: float for all elements but double, as in
-// PyTorch, and always for nearest ones.
+// Computes these.  A is the type of positions and weights: float for all element types but double, as in PyTorch, and
+// always for nearest elements.
 template <class A, Filter kFilter>
 class Taps {
  public:
@@ -39,7 +39,7 @@ class Taps {
     }
   }
 
-  // At least as many as any element has.
+  // An upper bound of `count` for all elements.
   ARGAND_MATH int64_t most() const {
     if constexpr (is_nearest(kFilter)) return 1;
     if constexpr (kFilter == Filter::kLinear) return 2;
@@ -53,7 +53,7 @@ class Taps {
     if (d.scale > 0) return static_cast<A>(1 / d.scale);
     return static_cast<A>(d.in) / static_cast<A>(d.out);
   }
-  // Where the middle of element o lies, in elements of the input.
+  // The centre of element o, in elements of the input.
   ARGAND_MATH A position(int64_t o) const {
     return d_.align_corners ? step_ * static_cast<A>(o) : step_ * (static_cast<A>(o) + A(0.5)) - A(0.5);
   }
@@ -70,7 +70,7 @@ class Taps {
     if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
     return 0;
   }
-  // Where the result is smaller, the window is as wide as the input elements that one of the result stands for.
+  // If the result is smaller, the window covers as many input elements as correspond to one element of the result.
   ARGAND_MATH A stretch() const { return step_ > A(1) ? step_ : A(1); }
   ARGAND_MATH A support() const { return (kFilter == Filter::kCubicAntialias ? A(2) : A(1)) * stretch(); }
   ARGAND_MATH A weight_at(int64_t j, A center) const {

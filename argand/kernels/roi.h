@@ -16,7 +16,8 @@ struct RoiPooling {
 
 // out = the weighted mean of each bin.
 using RunRoiAverage = void(const RoiPooling& call, const void* images, void* out);
-// grad_images = what each pixel contributes to, weighted alike, added up in the order of regions and bins.
+// grad_images = the sum of the gradients to which each pixel contributes, with the same weights, in the order of
+// regions and bins.
 using RunRoiAverageBackward = void(const RoiPooling& call, const void* grad_out, void* grad_images);
 // out = the largest pixel of each bin and `at` its position in the plane, the first of equal ones; NaN is never the
 // largest.  0 and -1 for a bin without pixels.

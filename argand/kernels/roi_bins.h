@@ -1,6 +1,6 @@
-// How a region of interest is cut into bins along one dimension of an image, and what the pixels there weigh in each.
-// The weights of a pixel in a bin of two dimensions are the products of those of each dimension: so bilinear samples
-// on a grid are, and windows of whole pixels.  Compiled for the CPU and, by NVRTC, for GPUs.
+// How a region of interest is cut into bins along one dimension of an image, and the weights of pixels in each bin. The
+// weight of a pixel in a bin of two dimensions is the product of its weights in both: this holds for bilinear samples
+// on a grid and for windows of whole pixels.  Compiled for the CPU and, by NVRTC, for GPUs.
 #pragma once
 #include "argand/kernels/math.h"
 #ifdef __CUDACC_RTC__
@@ -27,14 +27,14 @@ struct RoiRule {
 
 struct RoiShape {
   RoiRule rule;
-  bool by_position;  // each bin has channels of its own: channel (c * bins + bin) of the input goes to bin of channel c
+  bool by_position;  // each bin has its own channels: input channel c * bins + bin goes to bin `bin` of channel c
   int64_t rois, batch, channels, in[2], out[2];  // `channels`: of the input
 
   ARGAND_MATH int64_t bins() const { return out[0] * out[1]; }
   ARGAND_MATH int64_t out_channels() const { return by_position ? channels / bins() : channels; }
 };
 
-// A: float or double, as all is computed in.
+// A: the type of the computation, float or double.
 template <class A>
 class RoiBins {
  public:
@@ -99,7 +99,7 @@ class RoiBins {
     }
   }
 
-  // What all bins of a region together can need of tabulate()'s weights.
+  // The most weights that tabulate() stores for all bins of a region.
   ARGAND_MATH static int64_t capacity(int64_t bins, int64_t pixels) { return pixels + 3 * bins + 4; }
 
   // For each bin the first pixel, their number, and where their weights begin in `weight`; the hull of all pixels.
@@ -164,7 +164,7 @@ class RoiBins {
   A start_, bin_, grid_;
 };
 
-// Of all regions and both dimensions: what tabulate() gives, and what RoiBins::grid() is.
+// The results of tabulate() and RoiBins::grid() for all regions and both dimensions.
 struct RoiTables {
   int *first[2], *count[2], *at[2];  // [rois, bins]
   int *hull_begin[2], *hull_end[2];  // [rois]
@@ -196,8 +196,8 @@ struct RoiBin {
   ARGAND_MATH A of(int pixel) const { return weight[pixel - first]; }
 };
 
-// What the sum over a bin is divided by.  Without any sample it is 0 for bins with channels of their own, and 1 for
-// others; without any pixel 1.
+// The divisor of the sum over a bin.  Without any sample it is 0 for bins with channels of their own, and 1 for others;
+// without any pixel it is 1.
 template <class A>
 ARGAND_MATH A roi_divisor(const RoiShape& s, const RoiTables& t, int64_t roi, const RoiBin<A>& y, const RoiBin<A>& x) {
   if (s.rule.window != RoiWindow::kSamples) {

@@ -1,12 +1,11 @@
-// What an optimizer's step does to one element of a parameter, and to what is remembered of it.  Compiled for the CPU
-// and, by NVRTC, for GPUs.
+// The step of an optimizer for one element of a parameter and its state.  Compiled for the CPU and, by NVRTC, for GPUs.
 //
 // SGD with momentum (Sutskever et al., 2013), Adam and Adamax (Kingma and Ba, 2015), AdamW (Loshchilov and Hutter,
 // 2019), RMSprop (Hinton, 2012; centred form of Graves, 2013), Adagrad (Duchi, Hazan and Singer, 2011), Adadelta
 // (Zeiler, 2012), NAdam (Dozat, 2016), RAdam (Liu et al., 2020), as torch.optim writes them.
 //
-// A rule is given its numbers `c` by the names that it has for their places, each rounded to the arithmetic type; x,
-// the element; g, its gradient; and `s`, its kStates numbers that are remembered.
+// A rule gets its numbers `c`, indexed by its enumerators and rounded to the arithmetic type; x, the element; g, its
+// gradient; and `s`, the kStates numbers of its state.
 #pragma once
 #include "argand/kernels/math/basic.h"
 
@@ -27,14 +26,14 @@ enum class StepKind : int {
   kAdamax,
   kNadam,
   kRadam,
-  kRadamWarmUp,  // while the variance is not known well enough to divide by
+  kRadamWarmUp,  // while the variance is too uncertain to divide by
 };
 inline constexpr int kStepKinds = 15, kMostStepStates = 3, kMostStepNumbers = 10;
 
 template <StepKind kKind>
 struct StepRule;
 
-// What all begin with: the direction to descend, with an L2 penalty.  The sign is -1 to climb.
+// The first part of all rules: the direction of descent, with an L2 penalty.  The sign is -1 to maximize.
 struct Descent {
   enum { kSign, kDecay, kOwn };
   template <class A>
@@ -53,7 +52,7 @@ struct StepRule<StepKind::kSgd> : Descent {
   }
 };
 
-// s: the momentum.  In the first step, which takes the gradient as it is, kKeep and kDampening are 0.
+// s: the momentum.  In the first step, which uses the gradient unchanged, kKeep and kDampening are 0.
 template <bool kNesterov>
 struct MomentumRule : Descent {
   enum { kLr = kOwn, kMomentum, kKeep, kDampening, kNumbers };
@@ -149,7 +148,7 @@ struct StepRule<StepKind::kAdadelta> : Descent {
   }
 };
 
-// s: the average of the gradient, and its largest element so far, which fades.
+// s: the average of the gradient, and its largest magnitude so far, which decays.
 template <>
 struct StepRule<StepKind::kAdamax> : Descent {
   enum { kRest1 = kOwn, kBeta2, kStepSize, kEps, kNumbers };

@@ -30,7 +30,7 @@ class MetaAllocator final : public Allocator {
   Device device() const override { return kMeta; }
 };
 
-// Leaked, as every registry is: tensors may outlive static destructors.
+// Never destroyed, like every registry: tensors may outlive static destructors.
 Allocator& cpu_allocator() {
   static CpuAllocator& a = *new CpuAllocator;
   return a;
@@ -50,7 +50,8 @@ std::string library_beside_this_one() {
   return (std::filesystem::path(info.dli_fname).parent_path() / "libargand_cuda.so").string();
 }
 
-// Loads it; the reason if there is none afterwards.  The library's entry point registers the backend, or says why not.
+// Loads the library; returns the reason if there is no backend afterwards.  Its entry point registers the backend, or
+// returns why it cannot.
 std::string load_cuda() {
   const std::string path = library_beside_this_one();
   if (!std::filesystem::exists(path))

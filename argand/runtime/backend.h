@@ -1,5 +1,6 @@
-// What a kind of device offers.  A backend registers itself when its library is loaded; `core`, `exec` and the ops know
-// it only here.  All work is in order on a stream; only what says "waits" waits for the device.
+// The interface of a device type.  A backend registers itself when its library is loaded; `core`, `exec` and the ops
+// use it through this interface only.  Work of a stream runs in order; only functions that say "waits" wait for the
+// device.
 #pragma once
 #include <array>
 #include <memory>
@@ -31,16 +32,16 @@ struct DeviceProperties {
   bool is_integrated = false;
 };
 
-// Why launches that were held back are issued.
+// Why delayed launches are issued.
 enum class FlushCause : int8_t {
   kJoint,     // of a training step
-  kFull,      // there are enough of them
+  kFull,      // the window is full
   kLongWork,  // the last one keeps the device busy anyway
   kHostCopy,
-  kWait,     // the host waits for the device, or asks how far it is
-  kEvent,    // of the stream: recorded, waited for
-  kMemory,   // goes to another stream or to the driver
-  kForeign,  // an address or a stream left the library, or nothing is held back any more
+  kWait,     // the host waits for the device, or asks whether it is done
+  kEvent,    // an event of the stream is recorded or waited for
+  kMemory,   // memory goes to another stream or to the driver
+  kForeign,  // an address or a stream left the library, or delaying was switched off
   kCount
 };
 // Counters of the process.
@@ -53,7 +54,7 @@ struct IssueStats {
   uint64_t arguments_set = 0;  // launches in graphs whose arguments had changed since the last time
   std::array<uint64_t, static_cast<size_t>(FlushCause::kCount)> flushes{};  // windows by cause
 };
-// As the libraries number themselves: 13000 is CUDA 13.0, 91900 cuDNN 9.19.  0: absent.
+// Version numbers as the libraries write them: 13000 is CUDA 13.0, 91900 cuDNN 9.19.  0: absent.
 struct BackendVersions {
   int runtime = 0, driver = 0, cudnn = 0;
 };
@@ -66,13 +67,13 @@ class Backend {
   virtual int device_count() = 0;
   virtual DeviceIndex current_device() = 0;  // of the calling thread
   virtual void set_device(DeviceIndex index) = 0;
-  // For the end of a scope, which may come while an error is on its way: where no device can be set, nothing happens.
+  // For the end of a scope, which may be left by an exception: if no device can be set, nothing happens.
   virtual void restore_device(DeviceIndex index) noexcept = 0;
   virtual DeviceProperties properties(DeviceIndex index) = 0;
   virtual bool can_access_peer(DeviceIndex from, DeviceIndex to) = 0;
   virtual void synchronize(DeviceIndex index) = 0;              // waits for all streams; throws what kernels reported
   virtual Generator& default_generator(DeviceIndex index) = 0;  // of ops that are given none
-  // Lines "name: version", for people.
+  // Lines "name: version", to be printed.
   virtual std::string versions() = 0;
   virtual BackendVersions version_numbers() = 0;
 
@@ -83,7 +84,7 @@ class Backend {
   virtual MemoryMonitor& memory(DeviceIndex index) = 0;
   virtual MemoryStatsMap pinned_stats() = 0;
   // Copies bytes, in order on the current stream of the device (of both, between two); host memory that is not pinned
-  // is free to be used again on return, and pinned memory too unless `non_blocking`.
+  // may be reused on return, and so may pinned memory unless `non_blocking`.
   virtual void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
                     bool non_blocking) = 0;
 
@@ -101,9 +102,9 @@ class Backend {
   virtual void synchronize(EventHandle event) = 0;                     // waits; throws what kernels reported
   virtual float elapsed_time(EventHandle start, EventHandle end) = 0;  // milliseconds
 
-  // ---- work that a backend may hold back to issue it together
-  virtual void joint() = 0;  // of a training step: what the current stream has is worth issuing
-  // The handle leaves the library: what is put on the stream from now on is issued at once.
+  // ---- work that a backend may delay to issue it together
+  virtual void joint() = 0;  // a joint of a training step: issues the current stream's work
+  // The handle leaves the library: later work of the stream is issued at once.
   virtual void give_handle(const StreamRef& stream) = 0;
   virtual void set_replay_enabled(bool on) = 0;
   virtual IssueStats issue_stats() = 0;
@@ -115,12 +116,12 @@ class Backend {
 void register_backend(DeviceType type, Backend& backend);
 // Null when there is none; `why`, if given, then says why and what to do.  Loads the backend's library on first use.
 Backend* find_backend(DeviceType type, std::string* why = nullptr);
-// The backend if it is there already; loads nothing.
+// The backend if it is loaded already, or null.
 Backend* loaded_backend(DeviceType type);
-// DeviceError with that sentence when there is none.
+// The backend; DeviceError with that reason if there is none.
 Backend& backend_of(DeviceType type);
 Allocator& allocator_for(const Device& device);
-// With an index: that of the current device where `device` has none.
+// The device with an index: that of the current device if it has none.
 Device with_index(const Device& device);
 
 // Makes a device the calling thread's current one for a scope; a CPU device changes nothing.

@@ -1,4 +1,4 @@
-// The op whose kernel the calling thread is issuing, for messages: errors of a device that come later, memory tables.
+// The op whose kernel the calling thread is issuing.  Later device errors and memory tables name it.
 #pragma once
 #include <optional>
 #include <span>
@@ -7,9 +7,9 @@
 
 namespace argand {
 
-const char* current_op();  // "" outside of any
+const char* current_op();  // "" outside of an op
 
-// Sizes and element type of an array; the sizes belong to somebody else.
+// Sizes and element type of an array; the sizes are borrowed.
 struct ArrayShape {
   IntArrayRef sizes;
   ScalarType dtype;
@@ -17,9 +17,9 @@ struct ArrayShape {
 
 class CurrentOp {
  public:
-  // `results`: what the op writes; they outlive the scope, as does `shape`.
+  // `results`: what the op writes.  They must outlive the scope, as must `shape`.
   explicit CurrentOp(const char* name, std::span<const Tensor> results = {});
-  // Of an instruction that gives the array it writes its memory.
+  // For an instruction that allocates the array it writes.
   CurrentOp(const char* name, const ArrayShape& shape);
   ~CurrentOp();
   CurrentOp(const CurrentOp&) = delete;

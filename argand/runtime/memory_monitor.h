@@ -1,4 +1,4 @@
-// What the allocator of a device can tell, and be told, beside giving memory.
+// Statistics and settings of a device's allocator.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,9 +23,9 @@ class MemoryMonitor {
   // Keeps the last `max_entries` allocations and deallocations for snapshots; 0 keeps none.
   virtual void record_history(size_t max_entries) = 0;
   virtual void set_memory_fraction(double fraction) = 0;
-  virtual double memory_fraction() = 0;                    // what was set last; 1 if nothing was
-  virtual std::pair<size_t, size_t> free_and_total() = 0;  // bytes of the device, whoever uses them
-  // For tests: the n-th allocation from now (1: the next) finds no memory; 0 takes it back.
+  virtual double memory_fraction() = 0;                    // the last value that was set; 1 at first
+  virtual std::pair<size_t, size_t> free_and_total() = 0;  // bytes of the device, used by any process
+  // For tests: the n-th allocation from now (1: the next) finds no memory; 0 cancels it.
   virtual void fail_allocation(int64_t n) = 0;
 };
 

@@ -43,7 +43,7 @@ void wait_for_calls() {
 }
 
 void note_end(int, void*) {
-  // The threads that a forked child counts in `calls` are its parent's.
+  // In a forked child, the threads counted in `calls` are the parent's.
   if (process.load() != getpid() || phase.load() != Phase::kRunning) return;
   ending_thread = pthread_self();
   phase.store(Phase::kWaiting);
@@ -51,7 +51,7 @@ void note_end(int, void*) {
   phase.store(Phase::kEnding);
 }
 
-// exit() and on_exit() share a lock, which a child made by fork() meanwhile would find taken for ever: so fork() waits.
+// exit() and on_exit() share a lock, which a child forked meanwhile would find locked for ever: so fork() waits.
 std::mutex& noting() {
   static std::mutex& mutex = *[] {
     pthread_atfork([] { noting().lock(); }, [] { noting().unlock(); }, [] { noting().unlock(); });
@@ -65,11 +65,12 @@ void watch_process_end() {
 }
 
 // Note [The end comes here first]
-// exit() calls what was noted last first, and libraries note their globals in the midst of calls, which another thread
-// may be in when exit() is called.  But before all that exit() destroys the thread_local objects of its thread: that is
-// the moment to be noted last.  A thread has such an object from its first call on, and the main thread from the
-// loading of this library on, if that is what loads it.  Other threads end without exit() as well, and each note stays,
-// so they leave one only if a library may be making globals at that moment.
+// exit() calls the last registered handler first, and libraries register handlers for their globals during calls, which
+// another thread may be making when exit() is called.  But first exit() destroys the thread_local objects of its
+// thread: this is the moment to register a handler that will be the last registered.  A thread has such an object from
+// its first call on, and the main thread from the loading of this library on, if it is the thread that loads it.  Other
+// threads also end without exit(), and a registered handler stays, so they register one only if a library may be making
+// globals at that moment.
 struct LastWord {
   ~LastWord() {
     if (gettid() == getpid() || making_globals.load() > 0) watch_process_end();
@@ -90,7 +91,7 @@ bool must_stop() {
   return phase.load() != Phase::kRunning && depth == 0 && !pthread_equal(ending_thread, pthread_self());
 }
 
-// Comes back if the process has not ended after kPatience; from then on at once.
+// Returns if the process has not ended after kPatience; from then on it returns at once.
 void wait_for_the_end() noexcept {
   constinit thread_local bool waited = false;
   while (!waited && phase.load() == Phase::kWaiting) std::this_thread::sleep_for(kPoll);

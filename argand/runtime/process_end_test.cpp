@@ -19,14 +19,14 @@ using namespace std::chrono_literals;
 
 std::atomic<bool> entered{false}, left{false};
 
-// What a library notes for its globals.
+// The exit handler that a library registers for its globals.
 void take_down() {
   if (!left) _exit(1);
   std::fputs("taken down", stderr);
 }
 
 // Ends with 3, unless what take_down() is noted for would still be in use: then with 1.  Says when that is reached.
-// It is noted by this thread, or by the other in the midst of its first call.
+// It is registered by this thread, or by the other one during its first call.
 enum class Noted { kBefore, kWithinTheFirstCall };
 void start_a_thread_that_calls(std::chrono::milliseconds length, Noted noted) {
   if (noted == Noted::kBefore) {
@@ -66,7 +66,7 @@ void exit_in_a_call() {
   std::exit(3);
 }
 
-// Of the program: its destructor waits for a thread that calls until that fails.
+// A static object of the program.  Its destructor waits for a thread that makes device calls until one fails.
 struct Worker {
   std::thread thread;
   ~Worker() {

@@ -1,5 +1,5 @@
 // Memory and events of GPUs that several processes use (docs/design/0012-sharing-memory-of-a-gpu.md).  The CUDA backend
-// registers how it is done.
+// registers the implementation.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace argand {
 
-// What one descriptor stands for.
+// The memory of one descriptor.
 struct SharedPiece {
   int descriptor = -1;
-  size_t start = 0;  // of the piece among what the descriptor stands for
+  size_t start = 0;  // of the piece in the descriptor's memory
   size_t nbytes = 0;
 };
 
 struct SharedMemory {
-  std::string device;  // the same in all processes, whatever index the device has there
+  std::string device;  // the same in all processes, for any index of the device
   std::vector<SharedPiece> pieces;
   size_t offset = 0;  // of the first byte, in the first piece
 
@@ -29,7 +29,7 @@ struct SharedMemory {
   }
 };
 
-// All functions are safe from any thread.
+// All functions are thread-safe.
 class MemorySharing {
  public:
   virtual ~MemorySharing() = default;
@@ -37,9 +37,10 @@ class MemorySharing {
   virtual bool can_share(DeviceIndex device) = 0;
   // Descriptors of the memory that holds these bytes, for the caller to close.  DeviceError where it cannot be shared.
   virtual SharedMemory share(DeviceIndex device, const void* data, size_t nbytes) = 0;
-  // The bytes in this process, and on which device; the descriptors stay the caller's.  DeviceError.
+  // Maps the bytes into this process and returns their device and address; the descriptors stay the caller's.  Throws
+  // DeviceError.
   virtual std::pair<DeviceIndex, void*> map(const SharedMemory& memory) = 0;
-  // Gives back what map() gave; waits for the devices.  False, and nothing changed: not while a graph is captured.
+  // Unmaps what map() returned; waits for the devices.  Returns false, and changes nothing, while a graph is captured.
   virtual bool unmap(DeviceIndex device, void* data) noexcept = 0;
 
   // Events (runtime/backend.h) that other processes open by the bytes of a handle; they have no timing.

@@ -35,7 +35,7 @@ std::optional<std::string> known_reason(const std::string& backend) {
   return found == registry().reasons.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Opens the library of the backend, which registers itself; the reason if it does not.
+// Opens the library of the backend, which registers itself.  Returns the reason if it does not.
 std::string open_library(const std::string& backend) {
   Dl_info info;
   std::filesystem::path path = "libargand_" + backend + ".so";

@@ -40,7 +40,7 @@ bool becomes_epilogue(PointwiseProgram& p) {
     return cuda::put_epilogue(
         {in.memory, numel_of(p.sizes), in.dtype, {to, mask ? mask->memory : nullptr, keep && to != in.memory}});
   };
-  // The memory of the kernel's result is always fit to be written; what is new may be what the kernel reads.
+  // The memory of the kernel's result can always be written; new memory may be memory that the kernel reads.
   p.moved = p.may_move && put(in.memory, false);
   return p.moved || put(out.memory, !in.dies);
 }

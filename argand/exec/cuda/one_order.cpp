@@ -12,9 +12,10 @@ namespace argand::exec {
 namespace {
 
 // Note [One order]
-// A kernel walks its first result in memory order.  An operand whose neighbours there lie far apart costs a whole
-// sector of memory for each element, which takes several times as long as two more passes: so it is copied by tiles
-// (kernels/cuda/transposed_copy.h) into the order of the walk before, or out of it behind.
+// A kernel accesses its first result in memory order.  If neighbours in this order are far apart in an operand, each
+// element costs a whole sector of memory, which takes several times as long as two more passes.  So such an input is
+// first copied by tiles (kernels/cuda/transposed_copy.h) into this order, and such a result is copied out of it
+// afterwards.
 
 constexpr int64_t kWorthwhile = 1 << 20;  // elements; fewer stay in cache meanwhile
 constexpr int64_t kLeastSide = 4;

@@ -4,8 +4,8 @@
 
 namespace argand::exec {
 
-// Runs `program`, which is collapsed, in the order of its first result, and returns true; or false, having done
-// nothing, if all its large operands lie that way or it is a mere copy.
+// Runs `program`, which is collapsed, in the order of its first result.  Returns false, and does nothing, if all its
+// large operands are in that order already or it is only a copy.
 bool run_in_one_order(const PointwiseProgram& program);
 
 }  // namespace argand::exec

@@ -13,7 +13,7 @@ namespace {
 
 bool is_bound(Walk w) { return w == Walk::kLinear || w == Walk::kStrided; }
 
-// Elements from the first to one past the last.
+// The number of elements from the first to the last in memory.
 int64_t extent(const Dims& sizes, const Dims& strides) {
   int64_t last = 0;
   for (size_t d = 0; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
@@ -135,7 +135,7 @@ class TextOf {
     text_ += str(parts...);
   }
 
-  // Half of what compiling a small kernel takes is reading the mathematics.
+  // Half of the time of compiling a small kernel is spent on parsing the math headers.
   void include_rare_functions() {
     struct Header {
       const char* name;
@@ -153,7 +153,7 @@ class TextOf {
     }
   }
 
-  // Inside argand::math, whose functions hide CUDA's of the same names.
+  // The bodies are inside argand::math, whose functions hide CUDA's functions of the same names.
   void bodies() {
     add("namespace argand::math::", kGroup, " {\n");
     for (size_t s = 0; s < p_.steps.size(); ++s) {

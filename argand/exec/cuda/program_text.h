@@ -1,8 +1,8 @@
 // A pointwise program as the text of one CUDA kernel.
 //
-// The text says ops, wiring, dtypes and how each operand is walked; sizes, strides, addresses and numbers are the
-// kernel's arguments.  So a program compiles once per form: a learning rate that changes, or another batch, compiles
-// nothing.
+// The text depends on the ops, how they are connected, the dtypes and how each operand is accessed; sizes, strides,
+// addresses and numbers are the kernel's arguments.  So a program compiles once per form: another learning rate or
+// batch size compiles nothing.
 #pragma once
 #include <string>
 
@@ -19,7 +19,7 @@ enum class Walk : uint8_t {
   kStrided,   // by strides
 };
 
-// What a kernel's text depends on beside the program's bodies and dtypes.
+// What a kernel's text depends on, apart from the program's bodies and dtypes.
 struct KernelForm {
   int width;                   // elements a thread handles at a time, neighbours along the last dimension
   int ndim;                    // dimensions to tell apart; 0: all values are linear; kAnyDims: given at the launch

@@ -36,7 +36,7 @@ bool is_ready(PointwiseProgram p) {
   return known_kernels().find(bytes_of(kernel_key(p, form))) || cuda::is_compiled(request_of(p, form));
 }
 
-// Note [Compiling meanwhile].  False: nothing was done, as the kernel is there or there is no other way.
+// Note [Compiling meanwhile].  False: nothing was done, because the kernel is ready or the steps cannot run instead.
 bool run_meanwhile(const PointwiseProgram& p, const KernelForm& form) {
   if (p.steps.size() == 1 || !cuda::compiles_meanwhile() || cuda::is_capturing()) return false;
   Steps steps(p);
@@ -50,7 +50,7 @@ bool run_meanwhile(const PointwiseProgram& p, const KernelForm& form) {
   return true;
 }
 
-// The name of the group in messages: of its one op, or of the last of several.
+// The name of the group in messages: that of its last op.
 const char* name_of(const PointwiseProgram& p) { return p.steps.back().body->name; }
 
 }  // namespace

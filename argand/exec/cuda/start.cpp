@@ -1,4 +1,4 @@
-// What libargand calls once it has loaded this library.
+// libargand calls this after it has loaded this library.
 #include "argand/base/error.h"
 #include "argand/exec/cuda/run_program.h"
 #include "argand/exec/late_record.h"
@@ -9,7 +9,7 @@
 
 namespace {
 
-// What waits in the window may hold the last references to large tensors.  What finds no memory itself goes on waiting.
+// Work in the window may hold the last references to large tensors.  Work that finds no memory itself stays there.
 void issue_what_waits() {
   try {
     argand::exec::flush();
@@ -19,7 +19,7 @@ void issue_what_waits() {
 
 }  // namespace
 
-// Null, or why there is no GPU to work with.
+// Returns null, or why no GPU can be used.
 extern "C" const char* argand_cuda_start() {
   if (const char* reason = argand::cuda::register_cuda_backend()) return reason;
   argand::cuda::set_pressure_callback(issue_what_waits);

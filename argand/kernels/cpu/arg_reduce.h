@@ -6,8 +6,8 @@
 
 namespace argand::cpu {
 
-// `in` is contiguous [outer, n, inner] of any real dtype, n >= 1; indices [outer, inner].  The first of equal elements;
-// the first NaN if there is one.  The elements themselves go to `values`, unless it is null.
+// `in` is contiguous [outer, n, inner] of any real dtype, n >= 1; indices [outer, inner].  Takes the first of equal
+// elements, and the first NaN if there is one.  Stores the elements in `values`, unless it is null.
 void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, int64_t n, int64_t inner,
                  int64_t* indices, void* values);
 

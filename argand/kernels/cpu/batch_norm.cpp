@@ -120,9 +120,9 @@ struct ColumnProductsBody {
   }
 };
 
-// ---- how the tensor is walked
+// ---- iteration over the tensor
 
-// The only channel of single numbers is a plane.
+// A single channel of single numbers is a plane.
 ChannelPass walked(const ChannelPass& c) {
   return c.channels == 1 && c.inner == 1 ? ChannelPass{c.type, 1, 1, c.n} : c;
 }
@@ -151,13 +151,13 @@ int64_t plane_grain(const ChannelPass& c) { return std::max<int64_t>(1, kNormGra
 
 // ---- statistics
 
-// Of a part of a channel: how many elements, their mean, and the sum of their squares about it.
+// Moments of a part of a channel: the number of elements, their mean, and the sum of squared distances from it.
 struct PartMoments {
   int64_t count;
   double mean, squares;
 };
 
-// Those of whole channels from part(i, channel) of each; the spread of the parts' means adds to the squares.
+// Moments of whole channels from part(i, channel) of each; the spread of the parts' means adds to the squares.
 template <class A, class Part>
 void combine_moments(int64_t channels, int64_t parts, A* mean, A* variance, Part part) {
   parallel_for(0, channels, std::max<int64_t>(1, kNormGrain / parts), [&](int64_t begin, int64_t end) {

@@ -13,14 +13,14 @@ struct ChannelPass {
   int64_t n, channels, inner;
 };
 
-// Of each channel: its mean, and its (biased) variance.  REQUIRES n * inner > 0.
+// The mean and the (biased) variance of each channel.  REQUIRES n * inner > 0.
 void channel_moments(const ChannelPass& call, const void* x, void* mean, void* variance);
 
 // y = (x - center) * scale + shift; `shift` may be null.
 void channel_scale(const ChannelPass& call, const void* x, const void* center, const void* scale, const void* shift,
                    void* y);
 
-// Of each channel: the sums of g and of g * (x - center).
+// The sums of g and of g * (x - center) of each channel.
 void channel_products(const ChannelPass& call, const void* g, const void* x, const void* center, void* sum,
                       void* product);
 

@@ -7,12 +7,12 @@
 
 namespace argand::cpu {
 
-// For `ignore`: no value is let through.
+// As `ignore`: no index is exempt from the check.
 inline constexpr int64_t kNoIgnoredIndex = std::numeric_limits<int64_t>::min();
 
-// Of n indices of a dimension `dim` of size `bound`: IndexError naming op and index for the first that is not in [0,
-// bound) nor, with `wrap`, in [-bound, 0), but for those equal to `ignore`.  True if any of them is negative and must
-// be wrapped.
+// Checks n indices into dimension `dim` of size `bound`.  IndexError, which names op and index, for the first that is
+// neither in [0, bound) nor, with `wrap`, in [-bound, 0); those equal to `ignore` pass.  Returns whether any of them is
+// negative and must be wrapped.
 bool check_range(const char* op, const int64_t* index, int64_t n, int64_t bound, int64_t dim, bool wrap,
                  int64_t ignore = kNoIgnoredIndex);
 

@@ -24,7 +24,7 @@ std::string out_of_bounds(int64_t index) {
   return "op: index " + std::to_string(index) + " is out of bounds for dimension 1 with size 5";
 }
 
-// A bad index is found wherever it stands, and the first is named.
+// A bad index is found at any position, and the error names the first.
 TEST(CheckIndex, OfEveryPlace) {
   for (size_t place = 0; place < 7; ++place)
     for (const int64_t bad : {int64_t{-6}, kBound, kBound + 1}) {

@@ -1,8 +1,8 @@
 // Convolution on raw memory, contiguous [N, C, spatial...] with one to three spatial dimensions (leading ones have size
 // 1), or [N, spatial..., C] where conv_takes_channels_last(); a GPU's has its own (kernels/channels_last.h).
 //
-// As in the field, "convolution" is cross-correlation: y[n,o,p] = sum over c, k of x[n,c,p * stride - padding + k *
-// dilation] * w[o,c,k]. Determinism: results depend on the shape only, never on the number of threads.
+// "Convolution" means cross-correlation: y[n,o,p] = sum over c, k of x[n,c,p * stride - padding + k * dilation] *
+// w[o,c,k]. Determinism: results depend on the shape only, never on the number of threads.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ConvShape {
   int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
 };
 
-// Of operands that are `given` with their channels last.
+// Whether channels-last operands can be used as they are; `given`: they are channels-last.
 bool conv_takes_channels_last(const ConvShape& s, ScalarType dtype, bool given);
 // y [n, o, out] = x [n, c, in] * w [o, c / groups, kernel] (+ bias [o], may be null)
 void conv_forward(const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y);

@@ -11,7 +11,7 @@
 namespace argand::cpu {
 namespace {
 
-// Where an output reads: the input's place for a tap, or -1 where the kernel hangs over the edge.
+// The position in the input that an output reads for a tap, or -1 if the kernel exceeds the edge.
 struct Reads {
   static int64_t place(const ConvShape& s, size_t d, int64_t o, int64_t tap) {
     const int64_t at = o * s.stride[d] - s.padding[d] + tap * s.dilation[d];
@@ -25,7 +25,7 @@ struct Reads {
   static int64_t source_step(const ConvShape& s) { return s.stride[2]; }
 };
 
-// The other way round: the output that reads an input's element by a tap.
+// The reverse: the output that reads an element of the input for a tap.
 struct ReadBy {
   static int64_t place(const ConvShape& s, size_t d, int64_t i, int64_t tap) {
     const int64_t at = i + s.padding[d] - tap * s.dilation[d];

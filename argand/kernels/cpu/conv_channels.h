@@ -1,5 +1,5 @@
-// Convolution in two dimensions of planes each with weights of their own, where the channels lie last: float and
-// double. Nothing is copied, as vectors lie along the channels.
+// Depthwise convolution in two dimensions of channels-last tensors, float and double.  Nothing is copied, because
+// vectors run along the channels.
 #pragma once
 #include "argand/kernels/cpu/conv.h"
 

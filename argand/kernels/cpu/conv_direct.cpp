@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kSlabBytes = 160 << 10;  // of unfolded input at a time: in the second-level cache beside x and gy
 constexpr int64_t kImageBytes = 4 << 20;   // of an unfolded image, where it is done as a whole
 constexpr int64_t kDepth = 1152;  // rows of the unfolded matrix at a time: a tile's stay in the second-level cache
-constexpr int64_t kTurnedPositions = 512, kDotPositions = 4096;  // of a weight's gradient between looks at its sums
+constexpr int64_t kTurnedPositions = 512, kDotPositions = 4096;  // of a weight's gradient between accesses to its sums
 constexpr int64_t kPanels = 4;  // vectors of turned gradients that stay in the second-level cache beside unfolded input
 
 // Output rows whose unfolded input fits in kSlabBytes, but several times the halo, which neighbours unfold once more.
@@ -190,8 +190,8 @@ class Forward {
   ScratchBuffer<T> panels_;
 };
 
-// The same, bit for bit, with vectors along the output's channels: a tenth faster where there are enough of these, and
-// a third where positions are few and would leave vectors along them partly empty.
+// The same bits with vectors along the output's channels: a tenth faster if there are enough channels, and a third if
+// there are so few positions that vectors along them would be partly empty.
 template <class T>
 class TurnedForward {
  public:
@@ -291,7 +291,7 @@ class TurnedForward {
   ScratchBuffer<T> panels_;
 };
 
-// Planes that each have weights of their own.  The same bits again.
+// Depthwise convolution.  It gives the same bits, too.
 bool are_planes(const ConvShape& s) {
   return s.c == s.groups && s.o == s.groups && s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0 &&
          s.stride[2] <= 2 && s.dilation[2] == 1;
@@ -423,7 +423,7 @@ class WeightGrad {
            first_row(run) * l_.inner_size * position_stride();
   }
 
-  // Of neighbours in gy.
+  // Distances between neighbours in gy.
   int64_t out_stride() const { return l_.s.channels_last ? 1 : l_.s.out_size(); }
   int64_t position_stride() const { return l_.s.channels_last ? outs_ : 1; }
 
@@ -589,7 +589,7 @@ void direct_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T
   run_forward<T>(s, {w, s.o / s.groups * k, k, channel_stride, tap_stride}, x, bias, y);
 }
 
-// With stride 1 the gradient is the convolution of gy with the weights turned around.
+// With stride 1 the gradient is the convolution of gy with the reversed weights.
 template <class T>
 void direct_input_grad(const ConvShape& s, const T* gy, const T* w, T* gx) {
   const int64_t taps = s.kernel_size(), channels = s.c / s.groups, k = channels * taps;

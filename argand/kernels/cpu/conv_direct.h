@@ -4,7 +4,7 @@
 
 namespace argand::cpu {
 
-// Whether the functions below take the shape and are the better choice for it.  With the channels last they take
+// Whether the functions below support the shape and are the better choice for it.  With channels last they support
 // one group.
 bool direct_forward_suits(const ConvShape& s);
 bool direct_input_grad_suits(const ConvShape& s);

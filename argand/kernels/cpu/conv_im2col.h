@@ -1,5 +1,5 @@
 // Convolution as a matrix product of the weights with the unfolded input (im2col), image by image: every dtype that
-// gemm has, every shape.
+// gemm supports, every shape.
 #pragma once
 #include <algorithm>
 #include <array>

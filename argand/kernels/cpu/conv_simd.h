@@ -7,16 +7,16 @@
 #include "argand/kernels/cpu/vector_unit.h"
 
 // Note [Unfolded rows]
-// A convolution is a product of the weights [o, (c, taps)] with a matrix whose row (c, taps) is the input as that tap
-// sees it.  That matrix (im2col) is never made.  Let d be the outermost spatial dimension that is more than one
-// element: shifting a tap along d only shifts its row of the matrix, if all positions inside d have been laid out once
-// for each inner tap. So for a 3x3 kernel a channel is copied 3 times, not 9, with zeros where the kernel hangs over
-// the edge, and element p of row (c, taps) is buffer[offset(c, taps) + p].  With a stride s along d, positions i and j
-// are neighbours if j = i + s: the rows are kept in s separate phases.
+// A convolution is a product of the weights [o, (c, taps)] with a matrix whose row (c, tap) holds the inputs that the
+// tap reads.  This matrix (im2col) is never made.  Let d be the outermost spatial dimension of more than one element:
+// shifting a tap along d only shifts its row of the matrix, if all positions inside d are stored once for each inner
+// tap.  So for a 3x3 kernel a channel is copied 3 times, not 9, with zeros where the kernel exceeds the edge, and
+// element p of row (c, taps) is buffer[offset(c, taps) + p].  With a stride s along d, positions i and j are neighbours
+// if j = i + s: the rows are stored in s separate phases.
 //
 //   buffer[channel][inner tap][phase][row][inner position]
 //
-// The kernels read the rows where they lie: vectors along the output's positions, which are dense in y, gy and buffer.
+// The kernels read the rows in place: vectors run along the output's positions, which are dense in y, gy and buffer.
 namespace argand::cpu {
 
 struct ConvLayout {
@@ -34,7 +34,7 @@ struct ConvLayout {
   int64_t inner_size;  // output positions inside one row
   int64_t inner_taps;
   int64_t phases;
-  int64_t halo;  // rows that the taps reach beyond the first one's
+  int64_t halo;  // rows that the taps reach beyond those of the first tap
 };
 
 // C[rows, columns] (+)= A * B: A is a packed panel, a[k * rows + r]; row k of B begins at b + offsets[k].
@@ -46,12 +46,12 @@ struct ConvTile {
   const int64_t* offsets;
   T* c;
   int64_t c_stride;
-  bool adds;      // to what is in C
-  const T* bias;  // else: one for each row, may be null
+  bool adds;      // to the values in C
+  const T* bias;  // otherwise: one for each row, may be null
 };
 
-// The same turned around, with vectors along the output's channels: where positions are few, vectors along them would
-// be partly empty.  out[i * out_stride + o] (+)= sum over k of x[offsets[k] + i] * w[k * 2 * lanes + o].
+// The transposed form, with vectors along the output's channels: with few positions, vectors along them would be partly
+// empty.  out[i * out_stride + o] (+)= sum over k of x[offsets[k] + i] * w[k * 2 * lanes + o].
 template <class T>
 struct ConvTurnedTile {
   int64_t rows, k;  // positions, at most max_rows
@@ -60,14 +60,13 @@ struct ConvTurnedTile {
   const T* w;  // a panel 2 * lanes wide
   T* out;
   int64_t out_stride;
-  bool adds;        // to what is in out
-  const T* bias;    // else: one for each channel, may be null
+  bool adds;        // to the values in out
+  const T* bias;    // otherwise: one for each channel, may be null
   int64_t columns;  // that have one
 };
 
-// One plane of a convolution of planes each with weights of its own, in two dimensions, with neighbours of a line one
-// or two elements apart.  The plane is copied once, with zeros around it and the phases of its lines one after the
-// other.
+// One plane of a depthwise convolution in two dimensions, with a stride of one or two along a line.  The plane is
+// copied once, with zeros around it and the phases of its lines one after the other.
 template <class T>
 struct ConvPlane {
   const ConvShape& s;
@@ -86,14 +85,14 @@ struct ConvPlane {
   static int64_t buffer_size(const ConvShape& s, int64_t lanes) { return lines(s) * phases(s) * pitch(s) + lanes; }
 };
 
-// `count` neighbours of a line that read by the same taps, of planes each with weights of their own, where the channels
-// lie last: of channel c, neighbour i reads source[i * step + places[k] + c] by the tap whose weight is w[rows[k] + c].
+// `count` neighbours of a line that use the same taps of a channels-last depthwise convolution: for channel c and tap
+// k, neighbour i reads source[i * step + places[k] + c], and the weight is w[rows[k] + c].
 struct ConvReads {
   int64_t channels, count, taps, step;
   const int64_t *places, *rows;
 };
 
-// y[i * y_step + c] = bias[c] + the sum over the taps of what neighbour i reads times its weight.
+// y[i * y_step + c] = bias[c] + the sum over the taps of the input of neighbour i times the weight.
 template <class T>
 struct ConvChannels {
   ConvReads reads;
@@ -102,7 +101,7 @@ struct ConvChannels {
   int64_t y_step;
 };
 
-// out[rows[k] + c] += the sum over the neighbours of gy[i * gy_step + c] times what neighbour i reads by tap k.
+// out[rows[k] + c] += the sum over the neighbours of gy[i * gy_step + c] times the input of neighbour i for tap k.
 template <class T>
 struct ConvChannelDots {
   ConvReads reads;
@@ -111,7 +110,7 @@ struct ConvChannelDots {
   T* out;
 };
 
-// A run of output positions of one image: gradients of one output channel and the buffer that goes with them.
+// A run of output positions of one image: gradients of one output channel and the matching buffer.
 template <class T>
 struct ConvRun {
   const T* gy;
@@ -132,7 +131,7 @@ struct ConvDots {
 };
 
 // out[i * out_stride + o] += sum over runs and positions p of x[offsets[i] + p] * gy[position * gy_stride + o], where
-// position counts through all runs.  gy here is turned around and packed: its rows are max_columns wide.
+// position counts through all runs.  gy is transposed and packed here: its rows are max_columns wide.
 template <class T>
 struct ConvProducts {
   int64_t taps, columns;  // at most max_taps, 2 * lanes

@@ -25,8 +25,8 @@ struct Pieces {
   int64_t count;
 };
 
-// Of `whole` things that cover all positions of the output, over which a weight's gradient is summed.  By the shape
-// alone: each part has sums of its own, which are added in order.
+// Cuts `whole` units, which cover all positions of the output, into the parts over which a weight's gradient is summed.
+// The cut follows from the shape alone: each part has sums of its own, which are added in order.
 inline Pieces parts_of_sums(const ConvShape& s, int64_t whole) {
   constexpr int64_t kPositions = 2048, kMost = 16;
   return {whole, ceil_div(whole, std::clamp<int64_t>(s.n * s.out_size() / kPositions, 1, kMost))};

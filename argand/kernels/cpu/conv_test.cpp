@@ -106,7 +106,7 @@ constexpr ScalarType dtype() {
   return scalar_type_of<T>::value;
 }
 
-// [n, channels, size] of [n, size, channels]; the other way round with the two exchanged.
+// [n, channels, size] of [n, size, channels]; the reverse if the two are exchanged.
 template <class T>
 std::vector<T> turned(const std::vector<T>& v, int64_t size, int64_t channels) {
   std::vector<T> out(v.size());

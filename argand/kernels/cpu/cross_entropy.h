@@ -1,4 +1,4 @@
-// Cross entropy of rows of logits with class indices, in one pass over the logits each way.
+// Cross entropy of rows of logits with class indices, in one pass over the logits forward and one backward.
 #pragma once
 #include <cstdint>
 
@@ -20,8 +20,8 @@ struct CrossEntropy {
 // For each row: its loss, w[t] (0 if ignored) and log(sum(exp(logits))), in the arithmetic type.
 void cross_entropy(const CrossEntropy& call, void* losses, void* weights, void* log_sums);
 
-// Gradient of the logits; `scales`: of each row's loss, or one for all with scale_stride 0, then over *total_weight
-// unless that is null.
+// The gradient of the logits.  `scales`: the gradient of each row's loss, or one for all with scale_stride 0, divided
+// by *total_weight unless that is null.
 void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride,
                             const void* total_weight, void* out);
 

@@ -1,4 +1,4 @@
-// Connectionist temporal classification on the CPU (kernels/ctc.h): a thread takes whole sequences.
+// Connectionist temporal classification on the CPU (kernels/ctc.h): a thread processes whole sequences.
 #pragma once
 #include "argand/kernels/ctc.h"
 

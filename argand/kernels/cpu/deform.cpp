@@ -8,7 +8,7 @@
 namespace argand::cpu {
 namespace {
 
-constexpr int64_t kGrain = 2048;  // taps that a thread looks at, at least
+constexpr int64_t kGrain = 2048;  // the least number of taps for a thread
 
 // The taps of a call, and what they are multiplied by.
 template <class A>

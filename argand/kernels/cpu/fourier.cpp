@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t kMostLanes = 16;
 constexpr int64_t kGrain = 1 << 14;  // numbers that one thread takes at a time
 
-// How many lines go side by side: working memory stays in the second level cache, and where lines are columns a line of
-// the cache is used in whole.
+// The number of lines that are transformed together: working memory stays in the L2 cache, and if lines are columns,
+// whole cache lines are used.
 int64_t lanes_for(int64_t room) { return room <= 1024 ? kMostLanes : room <= 4096 ? 8 : 4; }
 
 // Lines that are transformed together: where each begins on either side.
@@ -111,7 +111,7 @@ void lines_from_real(const FourierShape& s, bool whole, const T* from, std::comp
           re = (even_re + (odd_re * w_re - odd_im * w_im)) / 2;
           im = (even_im + (odd_re * w_im + odd_im * w_re)) / 2;
         }
-        // Its own mirror image is real, whatever rounding says.
+        // An element that is its own mirror image is real; rounding may leave an imaginary part.
         if (k == 0 || 2 * k == n) im = 0;
         const std::complex<T> value{static_cast<T>(re * scale), static_cast<T>(im * scale)};
         to[b.to[l] + k * s.inner] = value;

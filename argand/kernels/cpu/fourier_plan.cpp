@@ -12,8 +12,8 @@
 namespace argand::cpu {
 namespace {
 
-// A pass of a prime costs its square, which beats a convolution up to here: as one factor of a length, and as all of
-// it.
+// The cost of a pass grows with the square of its prime.  Up to these primes it is faster than a convolution: as one
+// factor of a length, and as the whole length.
 constexpr int64_t kLargestRadix = 101, kLargestAlone = 47;
 constexpr int64_t kChunk = 32;  // numbers of a line of work of large radices
 constexpr size_t kKeptPlans = 16;
@@ -326,7 +326,7 @@ template <class T>
 std::shared_ptr<const FourierPlan<T>> FourierPlan<T>::of(int64_t n) {
   using Kept = std::pair<int64_t, std::shared_ptr<const FourierPlan>>;
   static constinit ProcessMutex mutex;
-  // The last used first; lives as long as threads may ask.
+  // The last used plan comes first; never destroyed, because threads may still use it.
   const auto all = []() -> std::list<Kept>& {
     static auto& kept = *new std::list<Kept>;
     return kept;

@@ -60,7 +60,7 @@ void check(StepKind kind, ScalarType type) {
   EXPECT_EQ(whole.all[1], before.all[1]) << "a gradient was written";
 }
 
-// Every element takes one step, wherever the array is cut, and nothing beyond its end does.
+// Every element takes one step, wherever the array is cut, and no element beyond its end changes.
 TEST(FusedStep, OfAnArrayAndOfItsPieces) {
   for (int kind = 0; kind < kStepKinds; ++kind) {
     SCOPED_TRACE(kind);

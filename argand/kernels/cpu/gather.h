@@ -1,4 +1,4 @@
-// Strided runs of elements to and from contiguous ones.
+// Copies strided elements to and from contiguous memory.
 #pragma once
 #include "argand/base/small_vector.h"
 
@@ -8,7 +8,7 @@ namespace argand::cpu {
 // `to`.
 void gather(const void* memory, IntArrayRef sizes, IntArrayRef strides, int64_t item_size, int64_t first, int64_t n,
             void* to);
-// The other way round.
+// The reverse: from contiguous `from` to the strided `memory`.
 void scatter(void* memory, IntArrayRef sizes, IntArrayRef strides, int64_t item_size, int64_t first, int64_t n,
              const void* from);
 

@@ -16,7 +16,7 @@
 
 namespace argand {
 
-// What alpha, beta and sums are computed in.
+// The type of alpha, beta and sums.
 template <class T>
 using GemmMath = typename std::conditional_t<ReducedFloat<T>, std::type_identity<float>, std::type_identity<T>>::type;
 

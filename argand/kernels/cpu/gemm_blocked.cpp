@@ -10,12 +10,12 @@
 
 // Note [Blocks of a matrix product]
 // C is cut into blocks of at most kBlock x kBlock, k into pieces of about kDepth.  For each, the panels of A (as high
-// as a tile) and of B (as wide as a tile) are packed so that a tile reads both from the first to the last byte; a panel
-// of B then stays in the first-level cache while it meets a group of panels of A that stays in the second-level one.
-// Packing is work too (about half a cycle an element): an operand that few tiles read is read where it lies, if its
-// rows are dense; rows of A may lie anywhere, but if they are not dense a tile touches a cache line for each k. Threads
-// share the packed panels and divide the tiles among them.  An element of C is the same chain of multiply-adds
-// whichever tile it falls into, so the tiles may be divided as the number of threads suggests.
+// as a tile) and of B (as wide as a tile) are packed so that a tile reads both sequentially; a panel of B then stays in
+// the L1 cache while it is multiplied by a group of panels of A that stays in the L2 cache.  Packing costs about half a
+// cycle per element, so an operand that few tiles read is read in place, if its rows are dense; rows of A may lie
+// anywhere, but if they are not dense a tile touches a cache line for each k. Threads share the packed panels and
+// divide the tiles among them.  An element of C is the same chain of multiply-adds whichever tile it falls into, so the
+// tiles may be divided as the number of threads suggests.
 
 namespace argand::detail {
 

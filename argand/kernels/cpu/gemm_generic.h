@@ -58,7 +58,7 @@ class GenericGemm {
   explicit GenericGemm(const GemmArgs<T>& args) : g_(args) {}
 
   void run() const {
-    constexpr int64_t kTaskProducts = 1 << 16;  // some 30 us of work: far above the cost of handing it to a thread
+    constexpr int64_t kTaskProducts = 1 << 16;  // about 30 us of work, far above the cost of a task
     const int64_t products_per_row = std::max<int64_t>(g_.k, 1) * kColumns;
     const int64_t rows = std::clamp<int64_t>(kTaskProducts / products_per_row, 1, std::max<int64_t>(g_.m, 1));
     const int64_t row_tasks = (g_.m + rows - 1) / rows;

@@ -49,8 +49,8 @@ struct GemvArgs {
 template <class T>
 struct GemmKernels {
   int64_t max_rows, max_columns, lanes;
-  // Every element is one chain of multiply-adds in the order of k, whatever the block it is in: how C is cut into tiles
-  // does not show in the result.
+  // Every element is one chain of multiply-adds in the order of k, in every block: how C is cut into tiles does not
+  // affect the result.
   void (*tile)(const GemmTile<T>&);
   // panel[k * width + i] = source(i, k), and 0 for count <= i < width.
   void (*pack)(const PanelSource<T>&, T* panel, int64_t width);

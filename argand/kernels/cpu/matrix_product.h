@@ -1,4 +1,4 @@
-// gemm and gemm_batched behind one signature.
+// gemm and gemm_batched through one function.
 #pragma once
 #include "argand/kernels/matrix_product.h"
 

@@ -9,7 +9,7 @@
 
 #define ARGAND_INLINE [[gnu::always_inline]] inline
 
-// Before a loop whose iterations do not depend on each other.  Clang's assume_safety would promise that of the
+// Put it before a loop whose iterations do not depend on each other.  Clang's assume_safety would assert this of the
 // compiler's own temporaries too: at -O1 they are still in memory, and sums of complex numbers lost their imaginary
 // parts (Clang 15 and 16).
 #if defined(__clang__)
@@ -18,11 +18,11 @@
 #define ARGAND_VECTORIZE _Pragma("GCC ivdep")
 #endif
 
-// Under a sanitizer once is enough: the copies read and write the same addresses, and compiling them takes minutes.
+// A sanitizer build has only one copy: all copies read and write the same addresses, and compiling them takes minutes.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(ARGAND_SANITIZED)
 #define ARGAND_COMPILE_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2")))
 #define ARGAND_COMPILE_AVX512_FEATURES "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
-#if defined(__clang__)  // has no option for the preferred width
+#if defined(__clang__)  // Clang has no option for the preferred width
 #define ARGAND_COMPILE_AVX512 __attribute__((target(ARGAND_COMPILE_AVX512_FEATURES)))
 #else
 #define ARGAND_COMPILE_AVX512 __attribute__((target(ARGAND_COMPILE_AVX512_FEATURES ",prefer-vector-width=512")))

@@ -13,7 +13,7 @@ namespace argand::cpu {
 // `threshold` of that of their union.  A box whose area is NaN overlaps none.
 void keep_apart(ScalarType type, const void* boxes, int64_t n, double threshold, uint8_t* kept);
 
-// The largest float that is not above `threshold`: a float is above the one where it is above the other.
+// The largest float that is not above `threshold`: a float is above it exactly if it is above `threshold`.
 inline float float_threshold(double threshold) {
   const auto nearest = static_cast<float>(threshold);
   return static_cast<double>(nearest) > threshold ? std::nextafter(nearest, -std::numeric_limits<float>::infinity())

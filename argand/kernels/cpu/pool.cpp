@@ -33,8 +33,8 @@ void for_each_window(const PoolShape& s, F visit) {
   }
 }
 
-// The commonest pooling: 2x2 windows that neither overlap nor reach outside.  Of small planes it takes half the time
-// that pooling by rows does.
+// The most common pooling: 2x2 windows that neither overlap nor reach outside.  For small planes it takes half the time
+// of pooling by rows.
 bool is_2x2(const PoolShape& s) {
   return s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.kernel[1] == 2 && s.kernel[2] == 2 &&
          s.stride[1] == 2 && s.stride[2] == 2 && s.padding == std::array<int64_t, 3>{0, 0, 0} &&

@@ -1,8 +1,8 @@
 // Pooling over the last three dimensions of contiguous planes; fewer spatial dimensions have leading sizes of one.  The
 // channels may lie last where pools_take_channels_last().
 //
-// Planes (batch x channels) are spread over threads; each is done by one, so overlapping windows add up in a fixed
-// order.
+// Planes (batch x channels) are distributed over threads; one thread processes a plane, so overlapping windows add up
+// in a fixed order.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -22,8 +22,8 @@ struct PoolShape {
 
 bool pools_take_channels_last(const PoolShape& s);
 
-// Positions within input planes, one for each output: int64 as users see them.  Those that only the backward op sees
-// are int16 where planes are small enough: at 2 x 2 windows, half of what pooling would move are positions otherwise.
+// Positions within input planes, one for each output: int64 for users.  Positions that only the backward op reads are
+// int16 if planes are small enough: with int64 and 2 x 2 windows, half of the memory traffic would be positions.
 struct Positions {
   void* data;
   ScalarType dtype;
@@ -35,13 +35,12 @@ struct ConstPositions {
 
 // y = max over each window, `positions` = where it is (the first of equals; the last NaN wins over all).
 void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions);
-// grad_x = sum of grad_y at `positions`, zero elsewhere.  The shape has the windows of the pooling, kernel[0] being 0
-// for adaptive ones: a GPU looks for an element in those that contain it.
+// grad_x = sum of grad_y at `positions`, zero elsewhere.  The shape has the windows of the pooling, with kernel[0] 0
+// for adaptive ones: a GPU searches the windows that contain an element.
 void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const ConstPositions& positions,
                        void* grad_x);
 
-// How many elements an average divides by: those of the window, with or without the padding it covers, or a given
-// number.
+// The divisor of an average: the number of elements of the window, with or without padding, or a given number.
 struct AverageDivisor {
   bool count_padding = true;
   int64_t fixed = 0;  // 0: none

@@ -12,7 +12,7 @@ namespace argand::cpu {
 
 inline constexpr DtypeSet kPoolTypes =
     kFloatingTypes | dtype_bit(kLong) | dtype_bit(kInt) | dtype_bit(kShort) | dtype_bit(kChar) | dtype_bit(kByte);
-// An average is summed in pieces of so many elements, so that the error of a long sum stays small.
+// An average is summed in pieces of this many elements, so that the error of a long sum stays small.
 inline constexpr int64_t kAveragePiece = 64;
 inline constexpr DtypeSet kPositionTypes = dtype_bit(kLong) | dtype_bit(kShort);
 
@@ -51,7 +51,7 @@ void for_each_position(const PoolShape& s, const Range& rz, const Range& ry, con
       for (int64_t x = rx.begin; x < rx.end; x += rx.step) visit((z * s.in[1] + y) * s.in[2] + x);
 }
 
-// For each unit where vectors have the type; others are computed in another.
+// Uses the widest vector unit for types that vectors support; other types compute in another type.
 template <class T, class Body, class... Args>
 void run_body(Args... args) {
   if constexpr (std::is_floating_point_v<T>)

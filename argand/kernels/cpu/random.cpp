@@ -54,8 +54,8 @@ void uniform(CpuGeneratorImpl& gen, T* out, int64_t n, double from, double to) {
   }
 }
 
-// The remainder of each draw.  Not uniform unless `range` is a power of two, but this is PyTorch's stream; ranges that
-// would show it take 64 bits.
+// The remainder of each draw.  It is not uniform unless `range` is a power of two, but this is PyTorch's stream; for
+// ranges in which this would matter 64 bits are used.
 template <class T>
 void random_from_to(CpuGeneratorImpl& gen, T* out, int64_t n, int64_t from, uint64_t range) {
   constexpr uint64_t kWideRange = uint64_t{1} << 28;
@@ -127,7 +127,7 @@ void shuffle_forward(CpuGeneratorImpl& gen, T* out, int64_t n) {
   });
 }
 
-// The same built up from nothing: element i takes the place of one of out[0], ..., out[i], which moves to the end.
+// The same without initial values: element i takes the place of one of out[0], ..., out[i], which moves to the end.
 template <class T>
 void shuffle_inside_out(CpuGeneratorImpl& gen, T* out, int64_t n) {
   for_each_batch<2>(gen.engine(), n, [&](const uint32_t* draws, size_t first, size_t count) {

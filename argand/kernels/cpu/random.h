@@ -1,17 +1,16 @@
 // Random numbers into contiguous CPU memory, in the order and by the arithmetic of PyTorch, so that the same seed gives
 // the same values.
 //
-// Each function draws for out[0], out[1], ... from `gen`, whose mutex it locks: the caller must not hold it.  Ranges
-// and probabilities are the caller's to check.  n >= 0; n == 0 draws nothing.  A strided destination is filled in
-// memory order through a buffer.
+// Each function draws out[0], out[1], ... from `gen`, whose mutex it locks: the caller must not hold it.  The caller
+// must check ranges and probabilities.  n >= 0; n == 0 draws nothing.  A strided destination is filled in memory order
+// through a buffer.
 //
 // How close to PyTorch (2.15 on x86-64 with AVX2 and FMA is the reference):
 // - The same bits on every machine: uniform, random_*, bernoulli, randperm; normal of float, Half and BFloat16 from 16
 //   elements on, whose logarithm, sine and cosine are our own.
-// - As the C library has it: normal of double or of less than 16 elements, log_normal, exponential, geometric and
-// cauchy
-//   use its log, exp, sin, cos and tan.  With glibc 2.36 on both sides the bits are the same; with another library they
-//   may differ in the last place.  multinomial compares such samples, so it is the same but for near ties.
+// - As the C library computes it: normal of double or of less than 16 elements, log_normal, exponential, geometric and
+//   cauchy use its log, exp, sin, cos and tan.  With glibc 2.36 on both sides the bits are the same; with another
+//   library they may differ in the last place.  multinomial compares such samples, so it is the same but for near ties.
 // Older versions of PyTorch are known to differ in three places: random_from_to draws 32 bits for ranges up to 2^32
 // (now 2^28); uniform of Half and BFloat16 uses only as many bits as these have (now 24, then rounded); uniform may
 // round up to `to` (now it is `from` then).
@@ -34,8 +33,8 @@ void uniform(CpuGeneratorImpl& gen, T* out, int64_t n, double from = 0.0, double
 template <class T>
 void normal(CpuGeneratorImpl& gen, T* out, int64_t n, double mean = 0.0, double std = 1.0);
 
-// One by one in double, the second of each pair kept in the generator: what PyTorch does for a non-contiguous tensor of
-// any size.
+// One by one in double; the generator keeps the second sample of each pair.  PyTorch does this for non-contiguous
+// tensors of any size.
 template <class T>
 void normal_serial(CpuGeneratorImpl& gen, T* out, int64_t n, double mean = 0.0, double std = 1.0);
 
@@ -60,8 +59,8 @@ void bernoulli(CpuGeneratorImpl& gen, T* out, const P* p, int64_t n);
 template <class T>
 void exponential(CpuGeneratorImpl& gen, T* out, int64_t n, double lambda = 1.0);
 
-// How many trials, each a success with probability p in (0, 1), until the first success; T also any integer type, for
-// which p must be large enough that the number fits.
+// The number of trials until the first success, each a success with probability p in (0, 1).  T may also be an integer
+// type; p must then be large enough that the number fits.
 template <class T>
 void geometric(CpuGeneratorImpl& gen, T* out, int64_t n, double p);
 
@@ -73,21 +72,21 @@ void cauchy(CpuGeneratorImpl& gen, T* out, int64_t n, double median = 0.0, doubl
 template <class T>
 void log_normal(CpuGeneratorImpl& gen, T* out, int64_t n, double mean = 1.0, double std = 2.0);
 
-// The distributions below are of one parameter (or two) for each element, computed in double; their parameters are the
-// caller's to check.
+// The distributions below have one or two parameters for each element and compute in double.  The caller must check the
+// parameters.
 
 // Gamma with the shape alpha[i] >= 0 and the scale 1 (Marsaglia and Tsang, "A simple method for generating gamma
 // variables", 2000); never less than the smallest normal number of T.
 template <class T>
 void standard_gamma(CpuGeneratorImpl& gen, T* out, const T* alpha, int64_t n);
 
-// Poisson with the mean rate[i] >= 0: multiplied fractions below 10, from there on PTRS (Hormann, "The transformed
-// rejection method for generating Poisson random variables", 1993).
+// Poisson with the mean rate[i] >= 0: products of uniform numbers for means below 10, from there on PTRS (Hormann, "The
+// transformed rejection method for generating Poisson random variables", 1993).
 template <class T>
 void poisson(CpuGeneratorImpl& gen, T* out, const T* rate, int64_t n);
 
-// How many of count[i] >= 0 trials succeed, each with probability p[i] in [0, 1]; NaN where p is: waiting times where
-// fewer than 10 are expected, else BTRS (Hormann, "The generation of binomial random variates", 1993).
+// The number of successes of count[i] >= 0 trials with probability p[i] in [0, 1]; NaN if p is NaN.  Waiting times if
+// fewer than 10 successes are expected, otherwise BTRS (Hormann, "The generation of binomial random variates", 1993).
 template <class T>
 void binomial(CpuGeneratorImpl& gen, T* out, const T* count, const T* p, int64_t n);
 
@@ -96,7 +95,7 @@ template <class T>
 void randperm(CpuGeneratorImpl& gen, T* out, int64_t n);
 
 // For each of `rows` rows of `categories` >= 1 weights (they need not add up to 1): k >= 1 category numbers to out,
-// with replacement or, for k <= categories, without.  ValueError, and nothing drawn, if a weight is negative or not
+// with replacement or, for k <= categories, without.  ValueError, before any draw, if a weight is negative or not
 // finite or all of a row are 0.  May take the generator's lock several times.
 template <class T>
 void multinomial(CpuGeneratorImpl& gen, const T* weights, int64_t rows, int64_t categories, int64_t k, bool replacement,

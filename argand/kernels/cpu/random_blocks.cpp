@@ -63,9 +63,9 @@ ARGAND_BODY void uniform_double(const uint32_t* draws, size_t n, Interval<double
 
 // Note [Cephes in single precision]
 // PyTorch's normal samples come from the single-precision logarithm, sine and cosine of Moshier's Cephes library
-// (logf.c, sinf.c): the polynomial coefficients and the split constants below are Cephes', the places where one
-// rounding serves a product and a sum are those of PyTorch's build.  With both the samples agree in every bit; a better
-// logarithm would not.
+// (logf.c, sinf.c): the polynomial coefficients and the split constants below are those of Cephes; a product and a sum
+// are rounded together where PyTorch's build does so.  So the samples agree in every bit; with a more accurate
+// logarithm they would not.
 
 // log(x) for normal x in (0, 1].
 ARGAND_BODY float log_cephes(float x) {

@@ -1,5 +1,5 @@
-// Raw 32-bit draws to samples, many at a time: the inner loops of random.cpp, apart from it so that they exist once for
-// plain processors and once with AVX2 and FMA.  Both give the same bits.
+// Converts raw 32-bit draws to samples, many at a time: the inner loops of random.cpp, in a file of their own so that
+// they are compiled for the baseline and for AVX2 with FMA.  Both give the same bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ void to_uniform(const uint32_t* draws, size_t n, Interval<double> interval, doub
 void to_normal(float* values, size_t blocks, float mean, float std);
 void to_normal(double* values, size_t blocks, double mean, double std);
 
-// The versions for plain processors, for the test that compares.
+// The baseline versions, for a test that compares.
 namespace portable {
 void to_uniform(const uint32_t* draws, size_t n, Interval<float> interval, float* out);
 void to_uniform(const uint32_t* draws, size_t n, Interval<double> interval, double* out);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kBlock = 16;
 
-// What the type is drawn and computed in.
+// The type in which samples of T are drawn and computed.
 template <class T>
 using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
 template <class T>
@@ -72,7 +72,7 @@ void normal(CpuGeneratorImpl& gen, T* out, int64_t n, double mean, double std) {
   fill_blocks(gen.engine(), out, size / kBlock, mean, std);
   const size_t rest = size % kBlock;
   if (rest == 0) return;
-  // The last 16 elements are drawn anew.  float and double have used up the draws of the unfinished block by then.
+  // The last 16 elements are drawn again.  float and double have consumed the draws of the unfinished block by then.
   if constexpr (!ReducedFloat<T>) {
     uint32_t unused[2 * kBlock];
     gen.engine().fill(unused, rest * kWordsOf<T>);

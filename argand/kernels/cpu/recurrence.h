@@ -1,4 +1,4 @@
-// Recurrent layers on the CPU (kernels/recurrence.h): a product for each step, its gates in one pass.
+// Recurrent layers on the CPU (kernels/recurrence.h): a matrix product for each step, then its gates in one pass.
 #pragma once
 #include "argand/kernels/recurrence.h"
 

@@ -1,11 +1,11 @@
 // Reductions of a strided tensor over any of its dimensions.
 //
 // Note [Order of a reduction]
-// What is added to what depends on sizes and strides alone, never on the number of threads or the vector unit.  A run
+// The order of additions depends on sizes and strides only, never on the number of threads or the vector unit.  A run
 // of contiguous elements is added in a fixed number of lanes, in blocks of kReduceBlock elements; the partial results
-// of blocks are combined as a binary tree.  So the error of a sum of n numbers grows with log n: some (16 + 2 log2 n)
-// eps at most. A long reduction with few results is cut into chunks that run in parallel, whose results are combined as
-// a tree again.
+// of blocks are combined as a binary tree.  So the error of a sum of n numbers grows with log n: at most about (16 + 2
+// log2 n) eps.  A long reduction with few results is cut into chunks that run in parallel, whose results are combined
+// as a tree again.
 #pragma once
 #include "argand/base/small_vector.h"
 #include "argand/core/dtype.h"
@@ -23,7 +23,7 @@ struct ReduceLayout {
   SmallVector<Dim, 5> kept;     // the last one varies fastest in memory if `by_columns`, else in the result
   SmallVector<Dim, 5> reduced;  // by decreasing stride
   int64_t kept_numel = 1, reduced_numel = 1;
-  bool by_columns = false;  // neighbours in memory belong to different results
+  bool by_columns = false;  // neighbours in memory are of different results
 
   // REQUIRES `dims` distinct and in range.
   ReduceLayout(IntArrayRef sizes, IntArrayRef strides, IntArrayRef dims);
@@ -48,7 +48,7 @@ enum class ReduceKind : int8_t {
   kCenteredExp,      // e^(x - center)
 };
 
-// What becomes of each result v before it is converted to its final type.
+// What is done with each result v before it is converted to its final type.
 enum class ReduceFinish : int8_t {
   kNone,
   kDivide,          // v / number

@@ -96,7 +96,7 @@ struct ReduceChunk {
   int64_t begin, end;
 };
 
-// Walks the reduced dimensions but the last, from the start of a chunk.
+// Iterates over the reduced dimensions except the last, from the start of a chunk.
 class ReducedWalk {
  public:
   ReducedWalk(const ReduceLayout& layout, const ReduceChunk& chunk, int64_t item_size) : item_size_(item_size) {
@@ -135,7 +135,7 @@ class ReducedWalk {
   int64_t item_size_, start_ = 0, numel_ = 1;
 };
 
-// What the loops below need of a call.
+// The data of a call that the loops below need.
 template <class Op>
 struct ReduceJob {
   using A = typename Op::Acc;
@@ -349,7 +349,7 @@ struct MergeBody {
 template <class Op>
 void reduce_with(const ReduceCall& call, const ReduceLayout& layout, const ReduceSource& source) {
   using A = typename Op::Acc;
-  constexpr int64_t kGrain = 65536;  // elements that one thread takes at a time: some 10 us
+  constexpr int64_t kGrain = 65536;  // elements that one thread takes at a time: about 10 us
   ReduceJob<Op> job{{}, static_cast<const char*>(call.in), static_cast<const A*>(call.center), source, &layout};
   job.op.parameter = call.parameter;
   A* out = static_cast<A*>(call.out);
@@ -399,7 +399,7 @@ void reduce_with(const ReduceCall& call, const ReduceLayout& layout, const Reduc
   std::copy(partial.data(), partial.data() + layout.kept_numel, out);
 }
 
-// Files that instantiate reduce_with for some kinds; false if `call` is of none of them.
+// Defined in files that instantiate reduce_with for some kinds; false if `call` has none of these kinds.
 bool reduce_sums(const ReduceCall& call, const ReduceLayout& layout, const ReduceSource& source);
 bool reduce_extrema(const ReduceCall& call, const ReduceLayout& layout, const ReduceSource& source);
 bool reduce_norms(const ReduceCall& call, const ReduceLayout& layout, const ReduceSource& source);

@@ -1,4 +1,4 @@
-// What a reduction does with its elements: identity, map (of an element and its result's center), combine.
+// The operations of reductions: identity, map (of an element and its result's center), combine.
 #pragma once
 #include <cmath>
 #include <complex>

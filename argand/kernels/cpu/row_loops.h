@@ -61,7 +61,7 @@ const A* load_run(const T* from, int64_t n, A* buffer) {
     return buffer;
   }
 }
-// Where to compute n elements that go to `to`: there, or in `buffer`, from which store_run takes them.
+// Where to compute n elements for `to`: there, or in `buffer`, from which store_run copies them.
 template <class T, class A>
 A* place_run(T* to, A* buffer) {
   if constexpr (std::is_same_v<T, A>)
@@ -73,7 +73,7 @@ template <class T, class A>
 void store_run(const A* buffer, T* to, int64_t n) {
   if constexpr (!std::is_same_v<T, A>) convert_elements(buffer, scalar_type_v<A>, to, scalar_type_v<T>, n);
 }
-// Elements of scratch that one such run needs.
+// The number of scratch elements that one such run needs.
 template <class T, class A>
 constexpr int64_t run_scratch(int64_t n) {
   return std::is_same_v<T, A> ? 0 : n;

@@ -20,7 +20,7 @@ struct RowNorm {
 // y = (x - mean) * rstd * weight + bias with rstd = 1 / sqrt(variance + eps); mean is not written if not centered.
 void row_norm(const RowNorm& call, const void* x, const void* bias, double eps, void* y, void* mean, void* rstd);
 
-// Gradients of x, weight and bias for the gradient g of y; each may be null where it is not wanted.
+// Gradients of x, weight and bias for the gradient g of y; each may be null if it is not needed.
 void row_norm_backward(const RowNorm& call, const void* g, const void* x, const void* mean, const void* rstd,
                        void* grad_x, void* grad_weight, void* grad_bias);
 

@@ -1,4 +1,4 @@
-// Walking strided memory, and moving elements without knowing their type.
+// Iterates over strided memory, and moves elements of unknown type.
 #pragma once
 #include <algorithm>
 #include <complex>
@@ -8,8 +8,8 @@
 
 namespace argand::cpu {
 
-// Walks elements [first, first + n), counted in row-major order over `sizes`, run by run along the innermost dimension:
-// run(offset of its first element, stride, length).
+// Visits elements [first, first + n), counted in row-major order over `sizes`, run by run along the innermost
+// dimension: run(offset of its first element, stride, length).
 template <class Run>
 void for_each_run(IntArrayRef sizes, IntArrayRef strides, int64_t first, int64_t n, Run run) {
   const size_t ndim = sizes.size();
@@ -36,7 +36,7 @@ void for_each_run(IntArrayRef sizes, IntArrayRef strides, int64_t first, int64_t
   }
 }
 
-// Elements are moved as opaque blocks: only their size matters.
+// Calls `f` with a value of a type of the elements' size: elements are moved as opaque blocks.
 template <class F>
 void with_block_type(int64_t item_size, F f) {
   switch (item_size) {

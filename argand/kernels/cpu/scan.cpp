@@ -26,7 +26,7 @@ struct Accumulator<std::complex<float>> {
 template <class T>
 using accumulator_t = typename Accumulator<T>::type;
 
-constexpr int64_t kWidth = 128;    // columns walked together
+constexpr int64_t kWidth = 128;    // columns processed together
 constexpr int64_t kGrain = 16384;  // elements that one thread takes at a time
 
 // n rows of `width` neighbouring columns, `stride` elements from row to row; negative: from the last row to the first.
@@ -102,8 +102,8 @@ struct ScanBody {
   }
 };
 
-// Rows of an operation worth vectorising: several are turned into columns, walked together, and turned back.  Each
-// gives the bits it gives alone.
+// Rows of an operation that is worth vectorising: several are transposed to columns, processed together, and transposed
+// back.  Each gives the same bits as alone.
 template <class Op, class T>
 void scan_rows(const T* in, T* out, int64_t rows, int64_t n) {
   constexpr int64_t kTogether = 16;

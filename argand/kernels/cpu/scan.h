@@ -1,7 +1,7 @@
 // Running results along the middle dimension of contiguous [outer, n, inner] tensors.
 //
-// Every line is walked from its first element to its last, so the order of operations is that of the elements, whatever
-// the number of threads; lines are spread over threads, and neighbouring ones are walked together as vectors. float32
+// Every line is processed from its first element to its last, so the order of operations does not depend on the number
+// of threads; lines are distributed over threads, and neighbouring ones are processed together as vectors. float32
 // accumulates in float64 and complex64 in complex128; each result is rounded once.  Integers wrap.
 #pragma once
 #include <cstdint>
@@ -17,8 +17,8 @@ struct ScanShape {
 enum class ScanKind : int8_t {
   kSum,   // float, double, int64, complex
   kProd,  // float, double, int64, complex
-  // log(sum(e^x)); float, double, complex.  Of complex numbers the imaginary part is that of the element with the
-  // larger real part (the later of equal ones) plus the turn that the other adds to it, so not in (-pi, pi].
+  // log(sum(e^x)); float, double, complex.  For complex numbers the imaginary part is that of the element with the
+  // larger real part (the later of equal ones) plus the angle that the other adds, so it may be outside (-pi, pi].
   kLogSumExp,
 };
 // out[k] = in[0] (+) ... (+) in[k].
@@ -28,7 +28,7 @@ void scan(ScanKind kind, const void* in, void* out, ScalarType type, const ScanS
 // float, double, complex.
 void scan_linear(const void* in, const void* factor, void* out, ScalarType type, bool reverse, const ScanShape& shape);
 
-// The largest (smallest) element so far and its index: the last one of equals, the last NaN if there is one.
+// The largest (smallest) element so far and its index: the last of equal ones, the last NaN if there is one.
 // Any real type.
 void scan_extreme(bool largest, const void* in, void* values, int64_t* indices, ScalarType type,
                   const ScanShape& shape);

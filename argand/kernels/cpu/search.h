@@ -1,4 +1,4 @@
-// Places of values in sorted rows.
+// Positions of values in sorted rows.
 #pragma once
 #include "argand/core/dtype.h"
 
@@ -6,7 +6,7 @@ namespace argand::cpu {
 
 struct SearchCall {
   const void* rows;      // of n elements each, in order
-  const int64_t* order;  // the order of rows that are not: numbers of elements; or null
+  const int64_t* order;  // for unsorted rows, the indices that sort them; or null
   const void* values;    // `count`; value i is looked for in row i / per_row
   ScalarType type;       // of both; any real one
   int64_t n, count, per_row;
@@ -15,7 +15,7 @@ struct SearchCall {
   bool out_int32;
 };
 
-// For each value how many elements of its row come before it: those less than it, and with `right` its equals too.
+// For each value, the number of elements of its row that come before it: smaller ones, and with `right` equal ones too.
 // Comparisons with NaN are false, so NaN belongs at the end.
 void search_sorted(const SearchCall& call);
 

@@ -1,4 +1,4 @@
-// Elements that follow from their positions alone.
+// Elements that depend only on their positions.
 #pragma once
 #include "argand/core/dtype.h"
 #include "argand/kernels/sequence.h"

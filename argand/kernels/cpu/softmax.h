@@ -13,7 +13,7 @@ struct SoftmaxShape {
 // type: any floating one; float16 and bfloat16 compute in float32.
 void softmax(bool log, const void* in, void* out, ScalarType type, const SoftmaxShape& shape);
 
-// `result` is what softmax() gave, `grad` the gradient of it.
+// `result` is the result of softmax(), `grad` its gradient.
 void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type,
                       const SoftmaxShape& shape);
 

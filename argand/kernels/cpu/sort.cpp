@@ -47,7 +47,7 @@ class Rows {
                  });
   }
 
-  // The first few without room for all: a heap of the best so far, whose top is the worst of them.
+  // The first few without memory for all: a heap of the best so far, whose top is the worst of them.
   void with_heap() const {
     parallel_for(0, r_.outer * r_.inner, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, r_.n)),
                  [&](int64_t begin, int64_t end) {
@@ -111,7 +111,7 @@ void with_rows(const SortRows& r, bool descending, int64_t count, void* values, 
   });
 }
 
-// Which entry of a row is picked, brought to its front.
+// Moves the picked entry of a row to the front.
 template <class T, class Entry>
 void bring_to_front(Entry* entries, Entry* other, int64_t n, Pick what, int64_t nth) {
   const auto is_nan = [](const Entry& e) { return kHasNan<T> && e.key() == kNanKey<T>; };

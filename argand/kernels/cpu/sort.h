@@ -1,8 +1,8 @@
 // Sorting and selecting along the middle dimension of contiguous [outer, n, inner] elements of any real dtype.
 //
 // There is one order: ascending, NaN last (all NaN are equal), -0 equal to +0, and equal elements in the order of their
-// positions.  Descending turns the values around and keeps that order of equal elements.  So every result is unique,
-// whatever algorithm and however many threads find it.
+// positions.  Descending reverses the order of values and keeps that of equal elements.  So every result is unique, for
+// any algorithm and any number of threads.
 #pragma once
 #include <cstdint>
 

@@ -48,7 +48,7 @@ Access access_of(const ProgramValue& v, const Dims& sizes) {
   return is_contiguous(sizes, v.strides) ? Access::kDirect : Access::kStrided;
 }
 
-// Buffers are handed out and taken back as values are born and die, so that a long chain stays in L1.
+// Buffers are assigned and reused as values begin and end to be used, so that a long chain stays in L1.
 class BufferPool {
  public:
   int take() {
@@ -227,7 +227,7 @@ class Runner {
   char* buffers_;
 };
 
-// A program that is a copy and nothing else (whatever its op is called), between two orders of dimensions.
+// A program that is only a copy between two orders of dimensions (for any op).
 bool copies_transposed(const PointwiseProgram& p) {
   if (p.steps.size() != 1 || p.steps[0].ins.size() != 1 || std::string_view(p.steps[0].body->text) != "x") return false;
   const ProgramValue &from = p.values[p.steps[0].ins[0]], &to = p.values[p.steps[0].out];

@@ -1,4 +1,4 @@
-// The tile interpreter: runs a pointwise program over blocks that stay in cache.  Per tile, a value is a contiguous run
+// The tile interpreter: runs a pointwise program over tiles that stay in cache.  In a tile, a value is a contiguous run
 // of kTile elements of its dtype.
 #pragma once
 #include "argand/kernels/program.h"

@@ -1,4 +1,4 @@
-// Where a mask holds.
+// The positions at which a mask is true.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -6,7 +6,7 @@
 namespace argand::cpu {
 
 // Positions i with mask[i] != 0, in order, to the memory that `allocate(how many)` gives; it is called once.  `mask` is
-// of bool.  A GPU is waited for, once.
+// of bool.  On a GPU it waits for the device, once.
 void true_positions(const void* mask, int64_t n, const std::function<int64_t*(int64_t count)>& allocate);
 
 }  // namespace argand::cpu

@@ -6,8 +6,8 @@
 // per file, so that no inline function of a shared header is ever compiled for a newer machine.  Lambdas do not inherit
 // the attribute: use none in a kernel.
 //
-// hold(v) keeps a loaded vector in a register: else the compiler may load it again in each instruction that uses it,
-// which is dear when it lies across two cache lines.
+// hold(v) keeps a loaded vector in a register: otherwise the compiler may load it again in each instruction that uses
+// it, which is expensive if it spans two cache lines.
 //
 // A Mask selects lanes: first(n) the first n >= 0, from(m, n) those of m from lane n >= 0 on.  A masked load gives 0
 // for the other lanes, and neither loads nor stores touch their memory.
@@ -117,7 +117,7 @@ struct Vec<double> {
 namespace portable {
 #define ARGAND_VEC static ARGAND_ALWAYS_INLINE
 
-// 16 bytes: what every 64-bit machine has, through the compiler's own vectors.
+// 16 bytes, which every 64-bit machine supports, by the compiler's vector extensions.
 template <class T>
 struct Vec {
   typedef T V __attribute__((vector_size(16)));

@@ -1,4 +1,4 @@
-// The widest vector unit this machine has, of those there are loops for.
+// The widest vector unit of this machine for which loops are compiled.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@ namespace argand::cpu {
 // kAvx2: AVX2 and FMA.  kAvx512: F, BW, DQ and VL.
 enum class VectorUnit : int8_t { kBaseline, kAvx2, kAvx512 };
 
-// Found once; ARGAND_VECTOR_UNIT=baseline|avx2|avx512 lowers it, for tests and measurements.
+// Determined once; ARGAND_VECTOR_UNIT=baseline|avx2|avx512 lowers it, for tests and measurements.
 VectorUnit vector_unit();
 
 // For tests: no wider than `unit` from now on, and no wider than the machine's.  Not while kernels run.

@@ -1,8 +1,8 @@
-// Sums of rows that name the same row, in the order of their positions.
+// Sums of rows that have the same index, in the order of their positions.
 //
 // Positions come sorted by row (group_rows.h).  They are cut into pieces of kPiece, whatever the rows: one thread
-// adds up what a piece holds of one column.  Rows within a piece are done then; of those that cross pieces the parts go
-// to memory, and the piece in which such a row begins adds them up.  So the order follows from the positions alone.
+// adds up one column of a piece.  Rows within a piece are then complete; the parts of rows that cross pieces go to
+// memory, and the piece in which such a row begins adds them up.  So the order follows from the positions only.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
@@ -26,7 +26,7 @@ struct SortedRows {
   __device__ __forceinline__ int pieces() const { return (n + kPiece - 1) / kPiece; }
   __device__ __forceinline__ int begin(int piece) const { return piece * kPiece; }
   __device__ __forceinline__ int end(int piece) const { return min(n, (piece + 1) * kPiece); }
-  // Whether the row of the piece's first (last) position has some before (after) it.
+  // Whether the row of the piece's first (last) position has positions before (after) the piece.
   __device__ __forceinline__ bool continues(int piece) const {
     return piece > 0 && keys[begin(piece)] == keys[begin(piece) - 1];
   }
@@ -60,7 +60,8 @@ __device__ __forceinline__ void add_piece(const SortedRows& s, int piece, T* to,
 }
 
 // to[o][index[k]] += from[o][k] of [outer, rows, inner] and [outer, n, inner].  x: pieces; y: columns (o, i).
-// parts[2 * piece] is what a row that began earlier has in the piece, parts[2 * piece + 1] what one that goes on has.
+// parts[2 * piece] is the part of a row that began in an earlier piece, parts[2 * piece + 1] that of a row that
+// continues.
 template <class T>
 __global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, const unsigned* order, int n, int64_t rows,
                                 int64_t inner, int64_t columns, typename RowSum<T>::type* parts) {
@@ -75,7 +76,7 @@ __global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, cons
   }
 }
 
-// The row that goes on from the piece in which it begins.
+// Adds up a row that continues, from the piece in which it begins.
 template <class T>
 __global__ void add_row_parts(T* to, const unsigned* keys, int n, int64_t rows, int64_t inner, int64_t columns,
                               const typename RowSum<T>::type* parts) {

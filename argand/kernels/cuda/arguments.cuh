@@ -1,5 +1,5 @@
-// What host code gives to kernels by value: one definition for both compilers.  Families whose arguments say more than
-// a few numbers have a header of their own.
+// Arguments that host code passes to kernels by value: one definition for both compilers.  Kernels with larger argument
+// structs have a header of their own.
 #pragma once
 #ifdef __CUDACC_RTC__
 #include "argand/kernels/cuda/types.cuh"
@@ -42,7 +42,7 @@ struct NumberList {
 // ---- many tensors in one launch, whose elements are cut into tiles of one block each
 
 inline constexpr int kStepThreads = 256;
-// A: the arithmetic type; kTensors is a power of two.  What a block reads of its tensor lies together.
+// A: the arithmetic type; kTensors is a power of two.  The fields that a block reads of its tensor are adjacent.
 template <class A, int kTensors>
 struct StepTable {
   struct Tensor {

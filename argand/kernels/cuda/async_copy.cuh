@@ -1,4 +1,5 @@
-// Copies from global to shared memory that a thread starts and waits for later; it sees its own without a barrier.
+// Copies from global to shared memory that a thread starts and waits for later; it sees its own copies without a
+// barrier.
 #pragma once
 
 namespace argand {
@@ -12,7 +13,7 @@ __device__ __forceinline__ void copy_async(uint4* shared, const void* global) {
   *shared = *static_cast<const uint4*>(global);
 #endif
 }
-// The same, or zeros, without a look at `global`, if it is not `inside`.
+// The same; if not `inside`, stores zeros and does not read `global`.
 __device__ __forceinline__ void copy_async(uint4* shared, const void* global, bool inside) {
 #if __CUDA_ARCH__ >= 800
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -32,13 +33,13 @@ __device__ __forceinline__ void copy_async(float* shared, const float* global, b
   *shared = inside ? *global : 0;
 #endif
 }
-// What was started since the last call is a group.
+// The copies that were started since the last call form a group.
 __device__ __forceinline__ void end_copy_group() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-// Waits for all that the thread started.
+// Waits for all copies of the thread.
 __device__ __forceinline__ void wait_for_all_copies() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");

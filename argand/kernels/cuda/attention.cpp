@@ -16,7 +16,7 @@ constexpr const char* kHeader = "argand/kernels/cuda/attention.cuh";
 constexpr int kWarp = 32, kTileRows = 16;
 constexpr int64_t kMostIndex = std::numeric_limits<int>::max();
 
-// How a kernel shares out its work.
+// How a kernel divides its work.
 struct Form {
   const char* products;  // of attention.cuh
   int width;             // of the tiles: columns of query and value, filled up with zeros

@@ -1,9 +1,9 @@
 // Attention and its gradient without the matrix of weights (kernels/attention.h).
 //
-// A block has some rows of one side, queries or keys, in shared memory, 16 for each warp, and meets the rows of the
-// other side in tiles.  Scores become weights in the registers in which the product left them (Note
+// A block has some rows of one side, queries or keys, in shared memory, 16 for each warp, and processes the rows of the
+// other side in tiles.  Scores become weights in the registers of the product's results (Note
 // [Tiles of a warp]).  The gradients of keys and values are summed by the blocks that have the keys, those of queries
-// by the blocks that have the queries: scores are made twice, and nothing depends on which block comes first.
+// by the blocks that have the queries: scores are computed twice, and nothing depends on the order of blocks.
 #pragma once
 #include "argand/kernels/cuda/attention_shape.cuh"
 #include "argand/kernels/cuda/block.cuh"
@@ -12,7 +12,7 @@
 
 namespace argand {
 
-// kNoMask is for scales above 0 alone.
+// kNoMask is only for scales above 0.
 enum { kNoMask, kBoolMask, kAddedMask, kScaleAlone };
 
 inline constexpr float kLog2OfE = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
@@ -42,10 +42,11 @@ class Scores {
       if (const uint64_t* state = a.random.state) random_ = {state[0], a.random.offset + state[1], nullptr};
   }
 
-  // Times this, which is above 0, scores are exponents of 2.
+  // Scores times this factor, which is above 0, are exponents of 2.
   __device__ __forceinline__ float unit() const { return unit_; }
 
-  // Makes scores of products.  at(n, i): query and key of element i of tile n, some of which may be hidden at an edge.
+  // Turns products into scores.  at(n, i): query and key of element i of tile n, some of which may be masked at an
+  // edge.
   template <bool kEdge, int kTiles, class F>
   __device__ __forceinline__ void finish(TileSums (&s)[kTiles], F at) const {
     if constexpr (kMask != kNoMask) {
@@ -110,7 +111,7 @@ struct Constant {
   __device__ __forceinline__ constexpr bool operator()() const { return kValue; }
 };
 
-// Of a thread: the row of its sums' elements 0 and 1 in a tile (2 and 3: 8 further), and the column of 0 and 2.
+// A thread's place in a tile: the row of elements 0 and 1 of its sums (2 and 3: 8 rows below), the column of 0 and 2.
 __device__ __forceinline__ int tile_row() { return threadIdx.x % 32 / 4; }
 __device__ __forceinline__ int tile_column() { return threadIdx.x % 4 * 2; }
 
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   TileSums out[kWidth / 8] = {}, s[kScoreTiles];
   typename P::Left weights[kColumns / P::Core::kDepth];
   float top[2] = {kNever, kNever}, sum[2] = {}, fade[2];
-  // Scores become weights, relative to the greatest score so far: what was added up before fades.
+  // Turns scores into weights, relative to the greatest score so far: earlier sums are scaled down.
   const auto weigh = [&](int step, auto edge) {
     const int begin = step * kColumns;
     scores.template finish<edge()>(s, [&](int n, int i) -> typename decltype(scores)::Place {
@@ -231,15 +232,15 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
     __syncthreads();
     P::template start_by_rows<kWidth, kRows, kColumns>(s, q, row, keys_at(0));
     P::template await<0>(s);
-    // All queries see all keys of so many steps.
+    // In this many steps all queries see all keys.
     const int whole = (a.causal && first + 1 < a.keys ? first + 1 : a.keys) / kColumns;
     if (whole > 0)
       weigh(0, Constant<false>());
     else
       weigh(0, Constant<true>());
     pack<T>(s, weights);
-    // The scores of the next step are made while this step's values are added up.  (They would be weighed meanwhile,
-    // too, but that the assembler moves the wait for the sums before the exponentials.)
+    // The scores of the next step are computed while this step's values are added up.  (Their weights cannot be,
+    // because the assembler moves the wait for the sums before the exponentials.)
     const auto advance = [&](int step, auto edge) {
       wait_for_all_copies();
       P::publish();
@@ -283,8 +284,8 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
                 factors);
 }
 
-// What the gradients need of each query, of `rows`: numbers[row] is subtracted from its scores' exponents of 2, and
-// numbers[rows + row], the sum of grad * out over the columns, from its weights' slopes.
+// The numbers that the gradients need for each query of `rows`: numbers[row] is subtracted from the exponents of 2 of
+// its scores, and numbers[rows + row], the sum of grad * out over the columns, from the gradients of its weights.
 template <class T, int W>
 __global__ void attention_numbers(AttentionShape a, AttentionRows grad, AttentionRows out, const float* logsumexp,
                                   float* numbers, int64_t rows) {

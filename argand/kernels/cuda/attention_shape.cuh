@@ -1,4 +1,4 @@
-// What the kernels of attention are told: one definition for both compilers.
+// The arguments of attention kernels: one definition for both compilers.
 #pragma once
 #ifdef __CUDACC_RTC__
 #include "argand/kernels/cuda/philox.cuh"
@@ -12,7 +12,7 @@ namespace argand {
 using cuda::PhiloxNumbers;
 #endif
 
-// [batch, heads, rows, columns], the columns one after the other.
+// [batch, heads, rows, columns], with contiguous columns.
 struct AttentionRows {
   void* data;
   int64_t batch, head, row;  // strides in elements

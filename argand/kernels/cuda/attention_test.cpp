@@ -1,4 +1,4 @@
-// The dry run has a device of compute capability 9.0; this compiles what older ones run.
+// The dry run has a device of compute capability 9.0; this compiles the kernels of older devices.
 #include <gtest/gtest.h>
 
 #include <string>

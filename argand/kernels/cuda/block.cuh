@@ -14,7 +14,7 @@ __device__ __forceinline__ T warp_reduce(T x, F f) {
   return x;
 }
 
-// Sums over the lanes up to this one, which counts.
+// The sum over the lanes up to and including this one.
 __device__ __forceinline__ unsigned warp_sum_upto(unsigned x) {
   const unsigned lane = threadIdx.x % kWarp;
 #pragma unroll
@@ -25,7 +25,8 @@ __device__ __forceinline__ unsigned warp_sum_upto(unsigned x) {
   return x;
 }
 
-// All threads of the block get the result; blockDim.x is a multiple of the warp.  `identity` changes nothing.
+// All threads of the block get the result; blockDim.x is a multiple of the warp size.  `identity` is the neutral
+// element.
 template <class T, class F>
 __device__ __forceinline__ T block_reduce(T x, F f, T identity) {
   __shared__ T partial[kWarp];

@@ -20,7 +20,7 @@ struct ColumnParts {
   int lanes, at_once;
   Grid grid;
   ColumnParts(int64_t n, int64_t width, int64_t each) {
-    // As few blocks as there can be, all of the same number of warps.
+    // As few blocks as possible, all with the same number of warps.
     const int64_t wide = (width + each - 1) / each;
     const auto whole_warps = [](int64_t threads) {
       return static_cast<unsigned>((threads + kWarp - 1) / kWarp * kWarp);

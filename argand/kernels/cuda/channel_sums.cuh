@@ -1,5 +1,5 @@
 // First stages of sums and moments per channel of a contiguous [n, channels, inner] tensor: parts, which
-// column_sums.cuh joins.  A plane is the `inner` elements of one channel of one sample.
+// column_sums.cuh combines.  A plane is the `inner` elements of one channel of one sample.
 #pragma once
 #include "argand/kernels/cuda/row_threads.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -18,7 +18,7 @@ struct CenterTerms {
   __device__ __forceinline__ A scale_at(int64_t place) const { return scale ? scale[at(place)] : A(1); }
 };
 
-// Of each plane: the sums of g and of g * (x - center) * scale.
+// The sums of g and of g * (x - center) * scale of each plane.
 template <class T, int W, bool kOneWarp>
 __global__ void plane_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t planes, int64_t inner,
                                op_math_t<T>* sums, op_math_t<T>* products) {
@@ -48,7 +48,7 @@ __global__ void plane_products(const T* g, const T* x, CenterTerms<op_math_t<T>>
   products[plane] = product * terms.scale_at(plane);
 }
 
-// Of each plane: its mean, and the sum of squared distances from it.  The plane is read twice, the second time from
+// The mean of each plane, and the sum of squared distances from it.  The plane is read twice, the second time from
 // cache.
 template <class T, int W, bool kOneWarp>
 __global__ void plane_moments(const T* x, int64_t planes, int64_t inner, op_math_t<T>* means, op_math_t<T>* squares) {
@@ -84,8 +84,8 @@ __global__ void plane_moments(const T* x, int64_t planes, int64_t inner, op_math
 
 // ---- inner == 1: a thread for W columns, over rows of a part (blockIdx.y) of [n, width]
 
-// Where a thread of a block that reads `at_once` rows together works: at columns [j, j + W) of every at_once-th row
-// from `begin` on, to `end`.  Blocks that read several rows have all columns, `lanes` threads a row.
+// The columns and rows of a thread, in a block that reads `at_once` rows together: columns [j, j + W) of every
+// at_once-th row from `begin` on, to `end`.  Blocks that read several rows have all columns, `lanes` threads a row.
 template <int W>
 struct ColumnLane {
   int64_t j, begin, end;
@@ -121,8 +121,8 @@ __device__ __forceinline__ void join_rows(Vec<A, W>& a, Vec<A, W>& b, int lanes,
   }
 }
 
-// The place of element (i, j) is i * width + j, so that terms of rows can be told (kOfRows: they are the same for the W
-// columns, and each row has others) as well as terms of columns, which are the same for all rows.
+// The place of element (i, j) is i * width + j, so that terms can belong to rows (kOfRows: the same for the W columns,
+// different for each row) or to columns (the same for all rows).
 template <class T, int W, bool kOfRows>
 __global__ void __launch_bounds__(kColumnThreads)
     column_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t n, int64_t width, int64_t rows,
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(kColumnThreads)
   }
 }
 
-// Distances are taken from the part's first element, so that nothing cancels where the mean is far from 0.
+// Distances are relative to the part's first element, so that nothing cancels if the mean is far from 0.
 template <class T, int W>
 __global__ void __launch_bounds__(kColumnThreads)
     column_moments(const T* x, int64_t n, int64_t width, int64_t rows, int lanes, int at_once, op_math_t<T>* means,

@@ -4,15 +4,15 @@
 
 namespace argand::cuda {
 
-// What x is taken relative to in plane p (or, where inner is 1, in element p): center[p / step % count], or 0 where
-// `center` is null; and what the product is multiplied by: scale of the same place, or 1.  As CenterTerms in
+// The value that is subtracted from x in plane p (if inner is 1, in element p): center[p / step % count], or 0 if
+// `center` is null; and the factor of the product: `scale` at the same index, or 1.  As CenterTerms in
 // channel_sums.cuh.
 struct Centers {
   const void *center, *scale;
   int64_t step, count;
 };
 
-// Of each channel: the sums of g and of g * (x - center) * scale; a result may be null.
+// The sums of g and of g * (x - center) * scale of each channel; a result may be null.
 void channel_products(const cpu::ChannelPass& call, const void* g, const void* x, const Centers& centers, void* sum,
                       void* product);
 

@@ -7,12 +7,12 @@
 
 namespace argand {
 
-// What the threads of a column have together; for all of them.
+// The sum over the threads of a column; all of them get it.
 __device__ __forceinline__ double sum_of_column(double x) {
   __shared__ double all[kWarp][kWarp + 1];
   all[threadIdx.y][threadIdx.x] = x;
   __syncthreads();
-  // A warp turns to one column, whose sum goes back through its first row.
+  // A warp sums one column and returns the sum through the column's first row.
   const double sum = warp_reduce(all[threadIdx.x][threadIdx.y], Add());
   __syncthreads();
   if (threadIdx.x == 0) all[0][threadIdx.y] = sum;

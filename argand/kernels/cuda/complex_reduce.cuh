@@ -24,7 +24,7 @@ struct LogSumExpOp<Complex<T>> : ReduceOp<Complex<T>> {
   using A = Complex<T>;
   static __device__ __forceinline__ A identity() { return {kLowest<T>, 0}; }
   __device__ __forceinline__ A map(A x, A) const { return x; }
-  // Not inlined: the kernels have dozens of its calls, and compiled for half a minute.
+  // Not inlined: the kernels call it dozens of times, and took half a minute to compile.
   static __device__ __noinline__ A combine(A a, A b) {
     if (a.re == kLowest<T> && b.re == kLowest<T>) return identity();  // logarithms of 0, whose angle means nothing
     const bool later = b.re >= a.re;

@@ -20,7 +20,7 @@ const char* header_for(ScalarType dtype) { return is_complex(dtype) ? kComplexHe
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Of Note [Convolution as a product].
+// The size of the product in Note [Convolution as a product].
 struct ProductSize {
   int64_t rows, columns, depth;
 };

@@ -1,4 +1,5 @@
-// Convolution and its two adjoints as products of matrices that are never made: each tile is gathered where it is used.
+// Convolution and its two adjoints as products of matrices that are never stored: each tile is gathered when it is
+// used.
 #pragma once
 #include "argand/kernels/cuda/product_tile.cuh"
 #include "argand/kernels/cuda/store_result.cuh"
@@ -16,7 +17,7 @@ struct ConvShape {
   __device__ __forceinline__ int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
 };
 
-// q = n / d, and n becomes the remainder; 32 bits, several times faster, where they are enough.
+// q = n / d, and n becomes the remainder.  Uses 32 bits if they are enough, which is several times faster.
 __device__ __forceinline__ int64_t divide(int64_t& n, int64_t d) {
   const int64_t q = (n | d) >> 32 ? n / d : static_cast<unsigned>(n) / static_cast<unsigned>(d);
   n -= q * d;
@@ -24,19 +25,19 @@ __device__ __forceinline__ int64_t divide(int64_t& n, int64_t d) {
 }
 
 // Note [Convolution as a product]
-// With groups apart, each of the three is C [rows, columns] = A [rows, depth] * B [depth, columns]:
+// For each group, each of the three is C [rows, columns] = A [rows, depth] * B [depth, columns]:
 //
 //                  rows      columns             depth               A   B          C
 //   forward        o         (n, out)            (c, kernel)         w   x          y
 //   input grad     c         (n, in)             (o, kernel)         w   grad y     grad x
 //   weight grad    o         (c, kernel)         (n, out)            gy  x          grad w
 //
-// An element of B is that of x (of grad y) at the sum of a place that its column gives and one that its depth gives,
-// zero where that is outside.  For the input grad, input i and tap k meet at output (i + padding - k * dilation) /
-// stride if that is a whole number.
+// An element of B is the element of x (of grad y) at the sum of two positions, one given by its column and one by its
+// depth, and zero if that is outside.  For the input grad, input i and tap k meet at output (i + padding - k *
+// dilation) / stride if that is a whole number.
 inline constexpr int kForward = 0, kInputGrad = 1, kWeightGrad = 2;
 
-// Part of an element's address, and of its place in space.
+// A part of an element's address and of its spatial position.
 struct ConvPlace {
   int64_t a, b;
   int at[3];
@@ -144,7 +145,7 @@ struct ConvProduct {
   }
 };
 
-// What is written: the result, or for the weight grad sums over parts of the depth, one after the other.
+// The output: the result, or for the weight grad the sums over parts of the depth, one after the other.
 template <class T, int kKind>
 struct ConvResult {
   using type = T;

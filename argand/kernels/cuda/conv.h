@@ -1,5 +1,5 @@
-// Own kernels for convolution: for every shape and every floating-point and complex type, where cuDNN has none or is
-// not there. Arguments as in kernels/cpu/conv.h.
+// Our kernels for convolution: for every shape and every floating-point and complex type, if cuDNN has no kernel or is
+// missing. Arguments as in kernels/cpu/conv.h.
 #pragma once
 #include <optional>
 
@@ -11,8 +11,8 @@ namespace argand::cuda::own {
 void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y);
 void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx);
 void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw);
-// The same in float for few channels and 3 x 3 taps, where it is several times faster than both; a kernel is compiled
-// for each shape.  false: not for this shape.
+// The same in float for few channels and 3 x 3 taps, several times faster than both; a kernel is compiled for each
+// shape.  False if the shape is not supported.
 bool has_few_channels(const cpu::ConvShape& s, ScalarType dtype);
 bool few_channels_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
                           void* y);
@@ -20,18 +20,18 @@ bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const vo
 // `gb`, if not null, becomes the gradient of the bias.
 bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw,
                               void* gb);
-// Groups of one channel, windows of 3, 5 or 7 in both dimensions, and channels that can be last.
+// Whether groups have one channel, windows are 3, 5 or 7 in both dimensions, and channels can be last.
 bool is_depthwise(const cpu::ConvShape& s, ScalarType dtype);
-// With the channels last; of such a shape.
+// For such shapes, with channels last.
 void depthwise_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
                        void* y);
 void depthwise_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx);
 void depthwise_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw);
-// A problem in two dimensions with channels last, of two-byte types, whose engines are several times faster if its
-// operands are regrouped: few channels are joined by those of neighbours, which takes a stride away, and single taps
-// with a stride read what they need side by side.
+// Whether cuDNN's engines are several times faster for the problem (two dimensions, channels last, two-byte types) if
+// its operands are regrouped: few channels are joined with those of neighbouring pixels, which removes a stride, and
+// the inputs of single taps with a stride become contiguous.
 bool gains_by_regrouping(const cpu::ConvShape& s, ScalarType dtype);
-// Of such a problem: the one without a stride, and its operands.
+// The regrouped problem, which has no stride, with its operands.
 struct Regrouped {
   Regrouped(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w);
   cpu::ConvShape shape;
@@ -39,7 +39,7 @@ struct Regrouped {
   std::optional<Scratch> own_w;
   const void* w;
 };
-// What lies side by side in each part: `size` elements of `out`, then `more_size` of `more`.
+// The contents of each part: `size` elements of `out`, then `more_size` of `more`.
 struct SummedParts {
   void* out;
   int64_t size;
@@ -48,7 +48,7 @@ struct SummedParts {
 };
 // The sums of `count` parts of type op_math_type(dtype), in an order that follows from `count`.
 void add_parts(ScalarType dtype, const void* parts, int64_t count, const SummedParts& to);
-// The weight [c, o, kernel] of the convolution that is conv_input_grad, if strides and groups are 1.
+// The weight [c, o, kernel] of the convolution that computes conv_input_grad, if strides and groups are 1.
 void turn_weight(const cpu::ConvShape& s, ScalarType dtype, const void* w, void* turned);
 // y[n, o, out] += bias[o]
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y);

@@ -1,5 +1,5 @@
-// Which kernels a convolution runs on: our own for few channels (docs/lab/convolutions.md), else cuDNN's where it has
-// an engine, else our own.
+// Chooses the kernels of a convolution: ours for few channels (docs/lab/convolutions.md), otherwise cuDNN's if it has
+// an engine, otherwise ours.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -16,8 +16,8 @@
 namespace argand::cuda {
 namespace {
 
-// Of an empty product nothing is left but zeros and the bias, which the own kernels write; the library may take empty
-// tensors and then read from them.
+// Whether the library did it.  Our kernels handle empty products, whose results are zeros or the bias: the library may
+// accept empty tensors and then read from them.
 bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y,
                 const void* bias = nullptr) {
   if (is_complex(dtype)) return false;
@@ -37,7 +37,7 @@ bool adds_bias(const cpu::ConvShape& s, ScalarType dtype) {
   return s.channels_last || (s.groups == 1 && dtype == kFloat && !allow_tf32_cudnn());
 }
 
-// Kernels for few channels are compiled for each shape, which must be worth the time.
+// Kernels for few channels are compiled for each shape, which takes time, so the problem must be large enough.
 bool is_much(const cpu::ConvShape& s) {
   constexpr double kMuch = 1 << 24;  // products
   return static_cast<double>(s.n * s.o * s.out_size()) * static_cast<double>(s.c * s.kernel_size()) >= kMuch;

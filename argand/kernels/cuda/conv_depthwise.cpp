@@ -20,7 +20,7 @@ MemoryRange range_of(ScalarType dtype, const void* data, int64_t n) {
   return {data, data ? static_cast<size_t>(n * element_size(dtype)) : 0};
 }
 
-// What is read and what is made; and blocks, enough for several on each multiprocessor.
+// The shapes of input and output, and a grid with enough blocks for several on each multiprocessor.
 struct Work {
   DepthwiseShape shape{};
   Grid grid;

@@ -1,5 +1,4 @@
-// Convolution of groups of one channel, and its gradients, with the channels last: every channel of an image by its own
-// window.
+// Depthwise convolution (groups of one channel) and its gradients, with channels last.
 #pragma once
 #include "argand/kernels/cuda/depthwise_shape.cuh"
 #include "argand/kernels/cuda/store_result.cuh"
@@ -7,7 +6,8 @@
 
 namespace argand {
 
-// What a thread works on: V channels, of strips of neighbouring results that follow each other in steps of all threads.
+// The work of a thread: V channels of strips of neighbouring results; its next strip is one step of all threads
+// further.
 template <int V>
 struct DepthwiseLane {
   int lane, channel;
@@ -35,8 +35,8 @@ struct DepthwiseStrip {
   }
 };
 
-// `count` neighbours of a row of `width`, from `first` on, zero outside.  All loads are on their way before the first
-// is waited for: none hangs on a branch.
+// `count` neighbours of a row of `width`, from `first` on, zero outside.  All loads are issued before the first is
+// waited for, because none depends on a branch.
 template <int kCount, class T, int V>
 __device__ __forceinline__ void load_row(Vec<T, V> (&to)[kCount], const T* row, int first, int width, int c) {
 #pragma unroll

@@ -1,5 +1,5 @@
-// 3 x 3 convolutions of few channels in float, whose products of matrices are too narrow for tiles: bands of images lie
-// in shared memory, where the next one arrives while the one before is multiplied.
+// 3 x 3 convolutions of few channels in float, whose matrix products are too narrow for tiles.  Bands of images are
+// copied to shared memory: the next band is copied while the current one is multiplied.
 #pragma once
 #include "argand/kernels/cuda/async_copy.cuh"
 #include "argand/kernels/cuda/few_channels.cuh"
@@ -10,7 +10,7 @@
 namespace argand {
 
 // `kPlanes` planes of [rows, width] from (y0, x0) of planes of [h, w]: to[plane * to_plane + row * to_pitch + column].
-// What lies outside the planes is 0; `there` is false if all does.
+// Elements outside the planes are 0; `there` is false if all are outside.
 template <int kPlanes, int kThreads>
 __device__ __forceinline__ void copy_planes(float* to, int to_plane, int to_pitch, const float* from, int h, int w,
                                             int y0, int x0, int rows, int width, bool there) {
@@ -24,9 +24,9 @@ __device__ __forceinline__ void copy_planes(float* to, int to_plane, int to_pitc
   }
 }
 
-// y = x * w (+ bias, may be null).  With kTurned, w is [c, o, 3, 3] and its taps are turned around: the gradient with
-// respect to the input of a convolution by it.  Shares of the threads have inputs of their own; their sums are added up
-// in order.
+// y = x * w (+ bias, may be null).  With kTurned, w is [c, o, 3, 3] and its taps are reversed: the gradient with
+// respect to the input of a convolution by it.  Each share of the threads has inputs of its own; their sums are added
+// up in order.
 template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kImages, int kBand, int kChannels, int kPitch,
           int kOutputs, int kShares, bool kTurned>
 __global__ void __launch_bounds__(
@@ -117,7 +117,8 @@ __global__ void __launch_bounds__(
     const int first = tile / f.bands() * kImages, y0 = tile % f.bands() * kBand;
     const int64_t out = int64_t{first} * kO * kOutH * kOutW + y0 * kOutW;
     const auto store = [&](int at, float value) { store_result(epilogue, y, out + at, value); };
-    // Of element e of the segments of a share's threads from `owners`, for the first of their channels; to: -1: none.
+    // Where element e of the segments of a share's threads from `owners` on goes, for the first of the thread's
+    // channels.  If `to` is -1, it goes nowhere.
     const auto place_of = [&](int owners, int e, int& output, int& to) {
       const int owner = owners + e / kSegment, item = owner % f.items();
       const int image = item / (kBand * kSegments), row = item / kSegments % kBand,
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
   const int channel = unit % kC, group = unit / kC;
   const int tiles = n * f.bands();
 
-  // Columns, rows and channels that fill up stay 0.
+  // Columns, rows and channels of padding stay 0.
   const int stages = tiles > static_cast<int>(gridDim.x) ? 2 : 1;
   for (int i = t; i < stages * f.stage(); i += kThreads) memory[i] = 0.0f;
   __syncthreads();

@@ -1,4 +1,4 @@
-// The own kernels, which cuDNN's hide from the tests of the ops, and cuDNN's, against the CPU.
+// Our kernels, which the tests of the ops do not reach where cuDNN has kernels, and cuDNN's, compared with the CPU.
 #include "argand/kernels/cuda/conv.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ class Convolution : public OnDevice {
         s.padding[d] = random(0, 3);
         s.in[d] = random(3, 40);
       }
-      // Those of a usual network, whose sums several warps share.
+      // Shapes of a usual network, whose sums several warps share.
       if (i == 24) s.n = 64, s.c = 3, s.o = 16, s.padding = {0, 1, 1}, s.in = {1, 28, 28};
       if (i == 25) s.n = 64, s.c = 16, s.o = 32, s.padding = {0, 1, 1}, s.in = {1, 14, 14};
       for (size_t d = 1; d < 3; ++d) s.out[d] = s.in[d] + 2 * s.padding[d] - 2;

@@ -95,7 +95,7 @@ struct SoftmaxTerm<float> {
   __device__ __forceinline__ float operator()(float x) const { return math::exp(x - log_sum); }
 };
 
-// All rows by one block, neighbouring lanes of a warp for each, and what they come to.  Rows that do not count are read
+// One block computes all rows, with neighbouring lanes of a warp for each row, and the total.  Ignored rows are read
 // like the others: a load that waits for its row's target would cost more.  `gradient`, if any, becomes that of the
 // loss, with the bits of cross_entropy_backward(), for a call without weights and smoothing.
 template <class T, class Loss, int U, bool kSmooth>
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(1024)
     own_log_sums[row] = log_sums[row] = counts ? s.top + log_sum : A(0);
     if (!counts && target != c.ignore_index) report_bad_index(slot, op, target, n, 0);
   }
-  // The lanes of a row have the same.
+  // All lanes of a row get the same value.
   for (int step = kWarp / 2; step >= lanes; step >>= 1) {
     loss += __shfl_xor_sync(0xffffffffu, loss, step);
     weight += __shfl_xor_sync(0xffffffffu, weight, step);
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(512)
 }
 
 // Without weights and smoothing: losses and gradient in one pass.  A block goes from row to row; while it works on one
-// in shared memory the next arrives.  Each thread reads what it has fetched itself.
+// in shared memory, the next one is copied.  Each thread reads only what it copied itself.
 inline constexpr int kRowSteps = 4, kRowVectors = 2;  // of a thread: together at least vectors / blockDim.x
 template <class T>
 __global__ void __launch_bounds__(1024)
@@ -369,7 +369,7 @@ __global__ void __launch_bounds__(256)
   log_sums[row] = counts ? s.top + log_of_sum : A(0);
 }
 
-// How many targets count, by one block; exact, as there are at most 2^24.
+// The number of targets that count, by one block; exact, because there are at most 2^24.
 template <class A>
 __global__ void __launch_bounds__(1024) count_targets(CrossEntropyRows c, A* total) {
   await_earlier_work();
@@ -382,7 +382,8 @@ __global__ void __launch_bounds__(1024) count_targets(CrossEntropyRows c, A* tot
   if (threadIdx.x == 0) *total = static_cast<A>(count);
 }
 
-// Of all rows: (1 - smoothing) w[t] + smoothing / C sum_c w[c], 0 if ignored.  Every block adds the weights up.
+// The factor of each row: (1 - smoothing) w[t] + smoothing / C sum_c w[c], or 0 if the row is ignored.  Every block
+// adds up all weights.
 template <class A>
 __global__ void cross_entropy_softmax_factors(CrossEntropyRows c, A* factors) {
   await_earlier_work();

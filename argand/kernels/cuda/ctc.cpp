@@ -12,10 +12,11 @@ namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/ctc.cuh";
 constexpr int64_t kMostThreads = 1024, kWarp = 32, kGradientThreads = 256;
-// Steps that are read ahead, and the memory for them: more would keep other blocks off the multiprocessor.
+// The number of steps that are read ahead, and their memory: more would leave no room for other blocks on the
+// multiprocessor.
 constexpr int64_t kMostAhead = 16, kMemoryAhead = 32 << 10;
 
-// What both passes over the sequences are launched with.
+// The launch arguments of both passes over the sequences.
 struct Pass {
   CtcArrays arrays;
   Grid grid;

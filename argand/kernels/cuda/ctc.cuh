@@ -1,7 +1,7 @@
 // Connectionist temporal classification (kernels/ctc.h): a block takes a sequence through all its steps, the states of
 // the last step in shared memory; then the gradient of each step is a block of its own.
 //
-// Nothing is added up through atomics: a class is the sum over its states in their order.
+// Nothing is summed by atomics: the value of a class is the sum over its states in their order.
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/block.cuh"
@@ -24,7 +24,7 @@ __device__ __forceinline__ T log_sum(T a, T b, T c) {
 }
 
 // The sequence of this block: two rows of states, the log-probabilities of blank and labels for some steps ahead, so
-// that a step waits for memory only now and then, and the labels.
+// that few steps wait for memory, and the labels.
 template <class T>
 struct CtcSequence {
   const T* log_probs;
@@ -50,7 +50,7 @@ struct CtcSequence {
       labels[i] = static_cast<int>(checked_index(given[i], q.classes, false, static_cast<ErrorSlot*>(q.slot), q.op, 0));
     __syncthreads();
   }
-  // Of steps first, first + by, ...; no thread may still read those before.
+  // Reads the log-probabilities of steps first, first + by, ...; no thread may still be reading the earlier ones.
   __device__ __forceinline__ void read_ahead(int64_t first, int by, int steps) {
     const int each = count + 1;
     for (int e = threadIdx.x; e < steps * each; e += blockDim.x) {

@@ -1,6 +1,6 @@
 // Deformable convolution: a thread for each element of the matrix of columns, or for each tap's place.  The gradient of
-// the input is gathered: the corners of all taps are sorted by the pixel they lie on, for one image and group of
-// offsets after the other, and a pixel adds up its own in that order.
+// the input is gathered: for one image and group of offsets after the other, the corners of all taps are sorted by
+// pixel, and each pixel adds up its own in that order.
 #pragma once
 #include "argand/kernels/cuda/plane_position.cuh"
 #include "argand/kernels/deform_tap.h"

@@ -6,8 +6,8 @@ namespace argand {
 
 inline constexpr int kDepthwiseThreads = 256, kDepthwiseVectors = 8;
 
-// Of what is read, [n, in_h, in_w, c], and of what is made, [n, out_h, out_w, c]; for the gradient of the weights, of
-// the convolution.
+// The shapes of the input, [n, in_h, in_w, c], and of the output, [n, out_h, out_w, c]; for the gradient of the
+// weights, those of the convolution.
 struct DepthwiseShape {
   long long strips;  // of all rows of all images
   FastDiv strips_of_row, out_h;

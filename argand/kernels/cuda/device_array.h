@@ -18,7 +18,7 @@ class DeviceArray {
     ARGAND_CUDA(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
   }
   ~DeviceArray() {
-    issue_tapes_quietly(0, FlushCause::kMemory);  // what nobody waited for still works on it
+    issue_tapes_quietly(0, FlushCause::kMemory);  // unfinished work may still use it
     cudaFree(data_);
   }
   DeviceArray(const DeviceArray&) = delete;

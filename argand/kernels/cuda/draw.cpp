@@ -16,7 +16,7 @@ constexpr const char* kRejectionHeader = "argand/kernels/cuda/draw_by_rejection.
 constexpr int kThreads = 256, kRound = 4, kMaskBytes = 16;  // of a thread of draw_mask
 static_assert(kNumbersOfMask == kMaskBytes / 8 * kRound);
 
-// As many blocks as run at a time: the grid decides which number goes where, so it is PyTorch's.
+// As many blocks as can run at once.  The grid determines each element's number, so it equals PyTorch's.
 unsigned grid_for(int64_t n) {
   const int64_t most = int64_t{max_threads_per_multi_processor() / kThreads} * multi_processor_count();
   return static_cast<unsigned>(std::min((n + kThreads - 1) / kThreads, most));

@@ -1,5 +1,5 @@
-// Samples of distributions.  Thread i draws from stream i and fills elements i, i + threads, ...: as PyTorch does, so
-// that seed, offset and grid say which number goes where.
+// Samples of distributions.  Thread i draws from stream i and fills elements i, i + threads, ..., as in PyTorch: seed,
+// offset and grid determine each element's number.
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/philox.cuh"
@@ -26,7 +26,7 @@ __device__ __forceinline__ double fraction(unsigned x, unsigned y) {
   return (x ^ static_cast<uint64_t>(y) << 21) * 0x1p-53 + 0x1p-54;
 }
 
-// What one round of Philox gives in samples of M: four floats or two doubles.
+// The samples of type M from one round of Philox: four floats or two doubles.
 template <class M>
 struct Samples {
   static constexpr int kCount = 4;

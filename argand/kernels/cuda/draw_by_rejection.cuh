@@ -1,4 +1,4 @@
-// Samples of gamma, Poisson and binomial distributions, of which each element takes as many draws as it needs.
+// Samples of gamma, Poisson and binomial distributions: each element takes as many draws as it needs.
 #pragma once
 #include "argand/kernels/cuda/philox.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -7,8 +7,8 @@
 
 namespace argand {
 
-// The draws of element i: stream i of Philox, as far as the call took numbers for it, and from there on a stream that
-// no other call or element has.
+// The draws of element i: stream i of Philox for the numbers that the call reserved, then a stream that no other call
+// or element uses.
 class ElementSource {
  public:
   __device__ __forceinline__ ElementSource(const PhiloxNumbers& numbers, uint64_t element)
@@ -51,7 +51,7 @@ class ElementSource {
 
 enum { kGamma, kPoisson, kBinomial };
 
-// Of the parameters a[i], and for kBinomial b[i]; no gamma sample is below `least`.
+// Draws out[i] with the parameter a[i], and b[i] for kBinomial; no gamma sample is below `least`.
 template <class T, int kKind>
 __global__ void draw_by_rejection(T* out, int64_t n, PhiloxNumbers numbers, const double* a, const double* b,
                                   double least) {

@@ -36,7 +36,7 @@ template <class A>
 struct ExpSum {
   static constexpr A kLow = -math::detail::kInfinity<A>;
   A top = kLow, sum = 0;
-  // What terms are relative to: nothing but -inf has the sum 0.
+  // The base to which terms are relative.  A sum of only -inf is 0.
   static __device__ __forceinline__ A base(A top) { return top == kLow ? A(0) : top; }
   __device__ __forceinline__ A base() const { return base(top); }
 
@@ -69,8 +69,8 @@ __device__ __forceinline__ ExpSum<A> warp_total(ExpSum<A> s) {
   return all;
 }
 
-// Of the whole block, each thread of which stands for kParts: part p of thread t for thread p * blockDim.x + t of a
-// larger block, which has the same bits.  A loop takes turns 0, 1, 0, ...; otherwise once in a kernel.
+// The total of the whole block.  Part p of thread t stands for thread p * blockDim.x + t of a larger block, which gives
+// the same bits.  A loop passes turns 0, 1, 0, ...; without turns, a kernel may call this only once.
 template <class A, int kParts>
 __device__ __forceinline__ ExpSum<A> block_total(const ExpSum<A> (&parts)[kParts], int turn = 0) {
   __shared__ A tops[2][kWarp], sums[2][kWarp];

@@ -1,12 +1,12 @@
-// How the kernels of conv_few_channels.cuh cut their work: the host plans, and the kernels, which are compiled for one
-// shape, derive everything else from the same few numbers.
+// How the kernels of conv_few_channels.cuh divide their work.  The host makes a plan, and the kernels, which are
+// compiled for one shape, derive everything else from its few numbers.
 #pragma once
 
 namespace argand {
 
 constexpr int few_ceil(int a, int b) { return (a + b - 1) / b; }
 
-// Of a row of outputs; a thread has one at a time.
+// The length of a segment of a row of outputs; a thread computes one segment at a time.
 inline constexpr int kLeastFewSegment = 4, kMostFewSegment = 8;
 constexpr int few_segment(int out_w) {
   int best = kMostFewSegment;
@@ -53,7 +53,8 @@ struct FewForward {
   constexpr int stage() const { return few_ceil(images * image(), 4) * 4; }
   constexpr int out_pitch() const { return s.segment() | 1; }  // of threads
   constexpr int share_sums() const { return outputs * share_threads() * out_pitch(); }
-  // Of taps; neighbours in memory, which differ in the tap, go to different banks, as far as they can.
+  // The pitch of taps in shared memory: neighbours in `w`, which differ in the tap, go to different banks where
+  // possible.
   constexpr int weight_pitch() const { return groups() * outputs + 4; }
   constexpr int weights() const { return s.c * 9 * weight_pitch(); }
   constexpr int bytes() const {

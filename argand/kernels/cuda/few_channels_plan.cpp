@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostThreads = 256, kBlockBytes = 224 << 10;  // the latter shared by the blocks of a multiprocessor
 constexpr int kMostSharedThreads = 512;                     // of a block whose threads share sums
-// A plan says which sums are added up apart, so it is made for one number of multiprocessors, whatever the device.
+// A plan determines the order of additions, so it is made for a fixed number of multiprocessors on every device.
 constexpr int kProcessors = 132, kWeightGradBlocks = 2 * kProcessors;
 constexpr int64_t kUsualBatch = 64;  // of small ones
 
@@ -42,8 +42,8 @@ bool fits(const FewForward& f) {
   return f.threads() <= (f.shares == 1 ? kMostThreads : kMostSharedThreads) && f.bytes() <= kBlockBytes / f.blocks();
 }
 
-// Cycles that issuing `instructions` takes each of a multiprocessor's `warps`; two warps a scheduler hide what one
-// waits for.
+// The cycles in which a multiprocessor issues `instructions` for each of `warps`; two warps per scheduler hide the
+// latency of one.
 int64_t issue_cycles(int64_t warps, int64_t instructions) { return std::max<int64_t>(warps, 6) * instructions / 4; }
 
 // For batches too small to give every multiprocessor a tile of the plan for large ones: many small tiles, so that such
@@ -90,8 +90,8 @@ FewForward plan_large_batches(const FewChannels& s) {
 
 // band == 0: not for this kernel.
 FewWeightGrad plan_large_weight_grad(const FewChannels& s) {
-  // Of the threads of a block, in instructions, for a row and for what is done once an item; of fewer threads than
-  // these the multiprocessor waits.
+  // The instructions of a thread for a row, and for what it does once per item.  With fewer than kEnoughThreads threads
+  // in a block the multiprocessor waits.
   constexpr int64_t kRowCost = 280, kItemCost = 120, kEnoughThreads = 192;
   FewWeightGrad best{s, 0, 0};
   if (best.units() > FewWeightGrad::kMostThreads) return best;

@@ -1,6 +1,6 @@
-// How convolutions of few channels are cut, by their shape: large batches into tiles that fill a multiprocessor, small
-// ones into as many tiles and shares of sums as keep all multiprocessors busy.  The order of sums follows from a plan,
-// so it is the same on every device on which the plan fits.
+// How convolutions of few channels are cut, depending on their shape: large batches into tiles that fill a
+// multiprocessor, small ones into enough tiles and shares of sums to keep all multiprocessors busy.  The order of sums
+// follows from a plan, so it is the same on every device on which the plan fits.
 #pragma once
 #include <cstdint>
 
@@ -8,10 +8,11 @@
 
 namespace argand::cuda::own {
 
-// For `n` images.  band == 0: not for these kernels.  Thread-safe; a plan is made once for a shape, and stays.
+// A plan for `n` images; band == 0: these kernels do not support the shape.  Thread-safe; a plan is made once per shape
+// and kept.
 const FewForward& forward_plan(const FewChannels& s, int64_t n);
 const FewWeightGrad& weight_grad_plan(const FewChannels& s, int64_t n);
-// Blocks, each of which makes sums of its own over some of the bands.
+// The number of blocks; each sums over some of the bands.
 int64_t weight_grad_parts(const FewWeightGrad& f, int64_t n);
 
 }  // namespace argand::cuda::own

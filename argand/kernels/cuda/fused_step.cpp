@@ -27,7 +27,7 @@ Kernel kernel_of(const StepRun& run) {
                          run.type, static_cast<int>(run.kind), table_size(run));
 }
 
-// As few launches as may be: at the end of each, some multiprocessors wait for the others.
+// As few launches as possible: at the end of each, some multiprocessors wait for the others.
 template <class A, int kTensors>
 void launch_run(const StepRun& run) {
   using Table = StepTable<A, kTensors>;

@@ -1,4 +1,4 @@
-// Few positions by the rows they name: (index[k], k) in the order of index, equal ones in that of k.
+// Groups few positions by their row: (index[k], k) in the order of index, equal ones in that of k.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"

@@ -1,4 +1,4 @@
-// Positions grouped by the row they name.
+// Positions grouped by the row to which their index points.
 #pragma once
 #include "argand/runtime/cuda/scratch.h"
 

@@ -1,4 +1,4 @@
-// From the number of an element to its place along each dimension.  The host fills in what kernels read.
+// Converts the number of an element to its position along each dimension.  The host fills in the values for kernels.
 #pragma once
 
 namespace argand {

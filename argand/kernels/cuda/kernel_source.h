@@ -1,4 +1,4 @@
-// What the host side of kernels needs: the kernel of a template instance, found once per form.
+// For the host side of kernels: finds the kernel of a template instance, once per form.
 #pragma once
 #include <string>
 
@@ -19,12 +19,12 @@ Kernel kernel(const char* header, std::string name);
 template <class... Args>
 std::string instance(const char* name, const Args&... args);
 
-// kernel(header, instance(name, args...)), found by the arguments themselves: its text, which takes longer to write
-// than the rest of a small call, is made at the first call only.  Texts among the arguments are literals.
+// kernel(header, instance(name, args...)), found by the arguments themselves: its text, which takes longer to make than
+// the rest of a small call, is made at the first call only.  Texts among the arguments must be literals.
 template <class... Args>
 Kernel kernel_instance(const char* header, const char* name, const Args&... args);
 
-// Blocks of `threads` that cover n; throws what a user should see if there are too many.
+// The number of blocks that cover n; throws an error for the user if there are too many.
 unsigned blocks_for(int64_t n, int64_t per_block);
 
 // ---- implementation of instance() and kernel_instance()

@@ -63,7 +63,7 @@ void own_product(const MatrixProduct& p) {
 }
 
 std::optional<LtMatrix> as_library_matrix(const MatrixProduct::Operand& o, int64_t rows, int64_t columns) {
-  // Of a single line, how far it is to the next does not matter.
+  // With a single line, the distance to the next does not matter.
   const auto fits = [](int64_t lines, int64_t length, int64_t line_stride, int64_t stride) {
     return (stride == 1 || length == 1) && (line_stride >= length || lines == 1);
   };
@@ -98,7 +98,8 @@ bool library_product(const MatrixProduct& p) {
   return cublaslt_product(*call, p.alpha, 1);
 }
 
-// Where a launch counts; in larger ones the sums are nothing, and the library's choice of kernels is wider without.
+// For products in which a launch is costly; in larger ones the sums cost little, and the library has more kernels
+// without them.
 bool product_and_sums(const MatrixProduct& p, void* sums) {
   constexpr int64_t kMost = 1 << 26;  // multiplications
   const bool has_elements = p.m > 0 && p.n > 0 && p.k > 0;
@@ -119,7 +120,7 @@ void matrix_product(const MatrixProduct& p) {
     part.a.data = static_cast<const char*>(p.a.data) + i * p.a.batch_stride * element;
     part.b.data = static_cast<const char*>(p.b.data) + i * p.b.batch_stride * element;
     part.c = static_cast<char*>(p.c) + i * p.c_batch_stride * element;
-    // As in BLAS: with alpha 0, A and B are not looked at, so their NaNs do not show.
+    // As in BLAS: with alpha 0, A and B are not read, so their NaNs have no effect.
     if (p.alpha == 0) part.k = 0;
     if (small_product(part, nullptr)) continue;
     const bool by_library = contains(kFloatingTypes | kComplexTypes, p.dtype) && part.k > 0;

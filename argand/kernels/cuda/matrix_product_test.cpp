@@ -1,4 +1,4 @@
-// Products with every kind of strides, by the library and by the own kernels, and sums made beside them, against the
+// Products with every kind of strides, by the library and by our kernels, and the sums of operands, compared with the
 // CPU.
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ class Product : public OnDevice {
   struct Sizes {
     int64_t least_lines, most_lines, least_depth, most_depth;
   };
-  // Of small products, also such as have larger tiles; and of some that are not small.
+  // Small products, small products with larger tiles, and products that are not small.
   static constexpr Sizes kSmall{1, 140, 1, 70}, kLargerTiles{80, 140, 150, 200}, kDeep{1, 60, 4097, 4200};
 
   int64_t random(int64_t least, int64_t most) {
@@ -50,7 +50,7 @@ class Product : public OnDevice {
     return o;
   }
 
-  // By the block, or (small) by the kernel for small products, then with sums too.
+  // Calls the block, or (small) the kernel for small products, then also with sums.
   template <class T>
   void compare(ScalarType dtype, const Sizes& sizes, bool small = false) {
     for (int i = 0; i < 60; ++i) {
@@ -99,7 +99,7 @@ class Product : public OnDevice {
     }
   }
 
-  // How often they were made together.
+  // How often product and sums were made together.
   template <class T>
   int compare_sums(ScalarType dtype, const Sizes& sizes) {
     int together = 0;
@@ -110,7 +110,7 @@ class Product : public OnDevice {
       p.k = random(sizes.least_depth, sizes.most_depth);
       p.c_row_stride = p.n;
       p.alpha = 1, p.beta = 0;
-      // As linear's gradient has it: A is the transposed of rows.
+      // As in linear's gradient: A is a transposed matrix of rows.
       p.a = {nullptr, 1, p.m, 0};
       p.b = {nullptr, p.n, 1, 0};
       const auto a = random_values<T>(p.m * p.k), b = random_values<T>(p.k * p.n);

@@ -1,5 +1,5 @@
-// Greedy choice among boxes that overlap, a chunk of boxes after the other: one block chooses in the chunk, then all
-// boxes behind it are compared with those it kept.
+// Greedy choice among boxes that overlap, one chunk of boxes after the other: one block chooses in the chunk, then all
+// later boxes are compared with those that it kept.
 #pragma once
 #include "argand/kernels/cuda/plane_position.cuh"
 #include "argand/runtime/cuda/early_start.cuh"

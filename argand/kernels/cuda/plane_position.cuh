@@ -4,13 +4,13 @@
 
 namespace argand {
 
-// 32 bits, several times faster, where they are enough.  No number is negative.
+// Uses 32 bits if they are enough, which is several times faster.  No number is negative.
 __device__ __forceinline__ int64_t quotient(int64_t n, int64_t d) {
   return (n | d) >> 32 ? n / d : static_cast<unsigned>(n) / static_cast<unsigned>(d);
 }
 __device__ __forceinline__ int64_t quotient_up(int64_t n, int64_t d) { return quotient(n + d - 1, d); }
 
-// Where element i of [planes, size] stands.
+// The position of element i of [planes, size].
 struct PlanePosition {
   int64_t plane, at[3];
   __device__ __forceinline__ PlanePosition(int64_t i, const int64_t (&size)[3]) {

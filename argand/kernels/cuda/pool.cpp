@@ -94,7 +94,7 @@ void avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const cpu::Ave
   launch_pool("avg_pool_backward", dtype, kFixed, s.planes * s.in_size(), grad_y, grad_x, s, divisor);
 }
 
-// Adaptive windows never reach outside: what they cover counts.
+// Adaptive windows never reach outside: all elements that they cover count.
 constexpr cpu::AverageDivisor kCovered{.count_padding = false, .fixed = 0};
 
 void adaptive_avg_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y) {

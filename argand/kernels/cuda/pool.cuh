@@ -1,6 +1,6 @@
-// Pooling of contiguous planes: a thread for each result.  Gradients are gathered: each input element adds what the
-// windows that contain it give, in the order of the windows.  Only where windows do not overlap, a maximum's is put;
-// windows of 2 x 2 that tile their planes have kernels of their own.
+// Pooling of contiguous planes: a thread for each result.  Gradients are gathered: each input element adds the
+// contributions of the windows that contain it, in the order of the windows.  Only if windows do not overlap, each
+// output stores the gradient of its maximum; windows of 2 x 2 that tile their planes have kernels of their own.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/plane_position.cuh"
@@ -30,7 +30,7 @@ struct Range {
 };
 
 struct FixedWindows {
-  // What output o covers.
+  // The range that output o covers.
   static __device__ __forceinline__ Range covered(const PoolShape& s, int d, int64_t o) {
     int64_t begin = o * s.stride[d] - s.padding[d];
     int64_t end = begin + (s.kernel[d] - 1) * s.dilation[d] + 1;

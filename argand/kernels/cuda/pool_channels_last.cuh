@@ -52,7 +52,7 @@ __global__ void max_pool_channels(const T* x, T* y, I* positions, PoolShape s) {
     for (int64_t y_in = ry.begin; y_in < ry.end && rx.begin < rx.end; y_in += ry.step) {
       const int row = static_cast<int>((z * s.in[1] + y_in) * s.in[2]);
       const int last = row + static_cast<int>(rx.begin + quotient(rx.end - 1 - rx.begin, rx.step) * rx.step);
-      // Several loads are on their way at once; those past the end see the last element again, which changes nothing.
+      // Several loads are in flight at once; those past the end read the last element again, which changes nothing.
       for (int at = row + static_cast<int>(rx.begin); at <= last; at += kTogether * step) {
         Vec<T, V> in[kTogether];
         int from[kTogether];

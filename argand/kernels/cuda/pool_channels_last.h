@@ -1,4 +1,4 @@
-// Pooling of tensors with their channels last; arguments as in kernels/cpu/pool.h.  `adaptive` says which windows.
+// Pooling of tensors with their channels last; arguments as in kernels/cpu/pool.h.  `adaptive` chooses the windows.
 #pragma once
 #include "argand/kernels/cpu/pool.h"
 

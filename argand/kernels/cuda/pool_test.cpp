@@ -1,4 +1,4 @@
-// Maxima of windows that tile their planes have a kernel of their own: ties and NaN fall as on the CPU.
+// Maxima of windows that tile their planes have a kernel of their own: ties and NaN are resolved as on the CPU.
 #include <cstring>
 #include <limits>
 #include <random>

@@ -1,4 +1,4 @@
-// Matrix products by tiles in shared memory: what matrix_product.cuh and conv.cuh have in common.
+// Matrix products by tiles in shared memory, for matrix_product.cuh and conv.cuh.
 //
 // A block of 16 x 16 threads sums a tile of 16 R rows and 64 columns, kTileDepth products at a time; a thread keeps
 // R x 4 sums in registers.  Each sum is formed by one thread in the order of its products.
@@ -44,11 +44,11 @@ template <class Math, int R>
 struct ProductTile {
   using Sum = typename Math::Sum;
   static constexpr int kRows = kTileSide * R, kColumnsEach = kTileColumns / kTileSide;
-  // Four more than needed, so that neighbours along the depth lie in other banks.
+  // Four more than needed, so that neighbours along the depth are in different banks.
   alignas(64) Sum a[kTileDepth][kRows + 4];
   alignas(64) Sum b[kTileDepth][kTileColumns + 4];
 
-  // Of this thread, in the tile: its first row and column, whose R and kColumnsEach successors are its too.
+  // The first of this thread's R rows and kColumnsEach columns in the tile.
   static __device__ __forceinline__ int row() { return threadIdx.x / kTileSide * R; }
   static __device__ __forceinline__ int column() { return threadIdx.x % kTileSide * kColumnsEach; }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/radix_sort.cuh";
 constexpr int kThreads = 512, kDigits = 256, kDigitBits = 8;
 
-// What is sorted, by the lowest `bits` of its keys.
+// The type that is sorted, by the lowest `bits` of its keys.
 struct Input {
   const void* in;
   const char *from, *type;  // of device code: as it is in memory and as it is sorted

@@ -1,9 +1,9 @@
 // Long rows: a stable radix sort, 8 bits a pass, of elements and their positions.
 //
 // A row is cut into tiles.  A pass counts the digits of each tile, adds the counts up over the tiles of a row, and
-// moves each element to the place that its digit, its tile and its rank among equals there say, by way of shared
-// memory, so that neighbours in memory are written together.  What moves is the elements as they are: -0 and every NaN
-// keep their bits, and only digits are taken from keys.
+// moves each element to the position given by its digit, its tile and its rank among equal digits there, through shared
+// memory, so that neighbours in memory are written together.  Elements are moved unchanged: -0 and every NaN keep their
+// bits, and only the digits come from keys.
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/sort_entries.cuh"
@@ -22,7 +22,7 @@ __device__ __forceinline__ unsigned digit_of(T x, const RadixPass& p) {
   return (static_cast<unsigned>(sort_key(x) >> p.shift) & 255u) ^ p.flip;
 }
 
-// counts[row][tile][digit]; a block has a tile.  T is what is sorted, From what the first pass reads.
+// counts[row][tile][digit]; a block has a tile.  T is the sorted type, From the type that the first pass reads.
 template <class T, class From>
 __global__ void __launch_bounds__(RadixTile<T>::kThreads) count_digits(const From* in, RadixPass p, unsigned* counts) {
   await_earlier_work();
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-// What a warp knows of a digit: the lanes that have it now, and how many it met before, later where these begin.
+// A warp's data of a digit: the lanes that have it now, and how many came before; later the position where these begin.
 struct alignas(8) DigitOfWarp {
   unsigned lanes, count;
 };
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(RadixTile<T>::kThreads, 2)
   }
 }
 
-// ---- what sorted rows say
+// ---- results from sorted rows
 
 // The most frequent element of each sorted row, the smallest of several, with the last of its positions: a block each.
 // `sorted` and `order` are [rows, n].

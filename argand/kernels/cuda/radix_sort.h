@@ -1,4 +1,4 @@
-// Sorting long rows, for other files of this folder.
+// Sorts long rows, for other files of this folder.
 #pragma once
 #include "argand/kernels/cpu/sort.h"
 

@@ -24,7 +24,7 @@ struct Shares {
         parts(std::clamp<int64_t>(std::min(kThreads / lanes, terms / kLeastTerms), 1, kMostParts)) {}
 };
 
-// So many sequences a block that all blocks run at once, where memory allows.
+// As many sequences per block that all blocks run at once, if memory allows.
 int64_t rows_of_block(int64_t batch, int64_t bytes_of_row) {
   int64_t rows = 1;
   while (rows < kMostRows && rows * multi_processor_count() < batch &&
@@ -33,8 +33,8 @@ int64_t rows_of_block(int64_t batch, int64_t bytes_of_row) {
   return rows;
 }
 
-// Whether blocks take sequences through all steps: the weights, which each reads in each step, are few, and the states
-// have room.
+// Whether a block processes all steps of its sequences: the weights, which it reads in each step, are few, and the
+// states fit into shared memory.
 bool by_blocks(const Recurrence& c, int64_t bytes_of_row) {
   constexpr int64_t kMostWeights = int64_t{1} << 20;  // bytes
   return gates_of(c.kind) * c.hidden * c.hidden * element_size(c.type) <= kMostWeights &&
@@ -66,7 +66,7 @@ class Steps {
     ARGAND_CHECK(ValueError, units_ * gates_of(c.kind) <= std::numeric_limits<int>::max(),
                  "_recurrence: expected fewer than 2^31 gates in a step, got ", c.batch, " x ", columns_);
   }
-  // Of the i-th in the order of the computation.
+  // The time step that is computed as the i-th.
   int64_t at(int64_t i) const { return c_.reverse ? c_.steps - 1 - i : i; }
   int64_t units() const { return units_; }
   // Step t of an array with so many numbers for each unit.

@@ -1,12 +1,12 @@
 // A recurrent layer in one direction (kernels/recurrence.h).
 //
-// With few weights each block takes kRows sequences through all the steps, so that no block waits for another.  Its
-// states stay in shared memory; the weights are read again in each step, from cache.  With many, each step is one
-// kernel over the whole device (recurrence_whole_step.cuh), or a matrix product for all sequences and then a kernel of
-// what is left (recurrence_step).
+// With few weights, each block processes all steps of kRows sequences, so that no block waits for another.  Its states
+// stay in shared memory; the weights are read from cache in each step.  With many weights, each step is one kernel over
+// the whole device (recurrence_whole_step.cuh), or a matrix product for all sequences and then a kernel for the rest
+// (recurrence_step).
 //
-// A product with the weights is shared out by columns, and each column's sum among `parts` threads, whose sums are
-// added up in order: results do not depend on the number of blocks.
+// A product with the weights is divided by columns, and each column's sum among `parts` threads, whose sums are added
+// up in order: results do not depend on the number of blocks.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/kernels/recurrent_cell.h"
@@ -151,8 +151,8 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-// A unit's step of a sequence: e = row * hidden + u.  y: the state's part of its gates, without the bias.  The step
-// before noted its c in `earlier_saved`; the first has none and takes c0.
+// One step of a unit of a sequence: e = row * hidden + u.  y: the state's part of its gates, without the bias.  The
+// previous step stored its c in `earlier_saved`; the first step has none and uses c0.
 template <int kKind, class T, class A>
 __device__ __forceinline__ void finish_step(const T* gates, A* y, const T* bias, const T* h, const T* c0,
                                             const A* earlier_saved, T* output, T* last_c, A* saved, int e, int hidden) {
@@ -173,7 +173,7 @@ __device__ __forceinline__ void finish_step(const T* gates, A* y, const T* bias,
   if (Cell::kHasCell && last_c) last_c[e] = convert<T>(c);
 }
 
-// What is left of a step after the product: `sums` [batch, gates * hidden] of the state before, which `h` is.
+// The rest of a step after the product: `sums` [batch, gates * hidden] are the product with the previous state `h`.
 template <class T, int kKind>
 __global__ void recurrence_step(const T* gates, const T* sums, const T* bias, const T* h, const T* c0,
                                 const op_math_t<T>* earlier_saved, T* output, T* last_c, op_math_t<T>* saved, int n,
@@ -190,9 +190,9 @@ __global__ void recurrence_step(const T* gates, const T* sums, const T* bias, co
   finish_step<kKind>(gates, y, bias, h, c0, earlier_saved, output, last_c, saved, e, hidden);
 }
 
-// What the gradient of a step reads and writes, but for the product that came from the later step.  `direct` and
-// `grad_c` are what the later step left for this one, and become what this one leaves.  state_gates: the operand of the
-// product that takes the gradient to the state before.
+// The arguments of the gradient of a step, except the product from the later step.  `direct` and `grad_c` hold the
+// later step's contribution and receive that of this step.  state_gates: the operand of the product that takes the
+// gradient to the state before.
 template <class T>
 struct StepGradient {
   const T *grad_output, *grad_last_c;
@@ -202,7 +202,8 @@ struct StepGradient {
   op_math_t<T>*direct, *grad_c;
 };
 
-// Of a unit of a sequence, e = row * hidden + u; `sum` is its element of the later step's product, if there is one.
+// Finishes one unit of a sequence, e = row * hidden + u; `sum` is its element of the later step's product, if there is
+// one.
 template <int kKind, class T, class A>
 __device__ __forceinline__ void finish_step_backward(const StepGradient<T>& s, bool has_later, A sum, int e,
                                                      int hidden) {
@@ -244,7 +245,7 @@ __global__ void recurrence_step_backward(StepGradient<T> step, const T* sums, in
   finish_step_backward<kKind>(step, sums != nullptr, sums ? convert<A>(sums[e]) : A(0), e, hidden);
 }
 
-// The gradients of the state before the first step, from what that step left.
+// The gradients of the initial state, from the contribution of the first step.
 template <class T>
 __global__ void recurrence_start_gradients(const T* sums, const op_math_t<T>* direct, const op_math_t<T>* of_c,
                                            T* grad_h, T* grad_c, int n) {

@@ -1,4 +1,4 @@
-// What a block of recurrence_whole_step and its gradient has: for the kernels and for who launches them.
+// The sizes of a block of recurrence_whole_step and its gradient, for the kernels and the host.
 #pragma once
 
 namespace argand {
@@ -9,7 +9,7 @@ inline constexpr int kGradientRows = 16, kGradientUnits = 16;
 
 constexpr int units_of_step(int gates) { return gates == 1 ? 32 : 8; }
 constexpr int tiles_of_step(int gates) { return gates * units_of_step(gates) / 8; }  // of eight columns
-// Of a row of sums in shared memory, in floats: the next row is on other banks.
+// The pitch of rows of sums in shared memory, in floats: the next row is on other banks.
 constexpr int pitch_of_step(int tiles) { return 8 * tiles + 8; }
 constexpr int bytes_of_step(int rows, int tiles) {
   return kStepWarps * rows * pitch_of_step(tiles) * int(sizeof(float));

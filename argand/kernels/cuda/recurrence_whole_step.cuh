@@ -1,10 +1,10 @@
-// A step of a recurrent layer of float32 as one kernel, forward or backward: the product with what the step before left
-// and what is left to do after it.
+// A step of a float32 recurrent layer as one kernel, forward or backward: the product with the previous step's result
+// and the work after it.
 //
-// A block has some sequences, and all gates of some units or, in the gradient, some units.  Its warps share out the
-// terms of the product and read them from memory as tensor cores want them, each number once; the warps' sums are added
-// up in order, so results do not depend on the number of blocks.  Numbers are split in two of TF32, as in attention:
-// the accuracy is float32's.
+// A block has some sequences, and all gates of some units or, in the gradient, some units.  Its warps divide the terms
+// of the product and read them from memory in the layout of tensor cores, each number once; the warps' sums are added
+// up in order, so results do not depend on the number of blocks.  Numbers are split into two TF32 numbers, as in
+// attention, which gives the accuracy of float32.
 #pragma once
 #include "argand/kernels/cuda/recurrence.cuh"
 #include "argand/kernels/cuda/recurrence_tile.cuh"
@@ -25,7 +25,7 @@ __device__ __forceinline__ void multiply_share(const StepProduct& p, TileSums (&
   const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll 2
   for (int first = warp * 16; first < p.terms; first += kStepWarps * 16) {
-    // A lane's four terms stand side by side; which the tensor core takes for which does not matter.
+    // A lane's four terms are adjacent; their order in the tensor core does not matter.
     const int term = first + 4 * t;
     float x[kRows / 8][4], w[kTiles][4];
 #pragma unroll

@@ -297,7 +297,7 @@ const char* op_name(cpu::ReduceKind kind) {
   ARGAND_ASSERT(false, "reduce: a kind without an operation");
 }
 
-// Of real and imaginary parts, which are results of their own.
+// The layout in which real and imaginary parts are results of their own.
 Layout layout_of_parts(Layout l) {
   for (auto* dims : {&l.kept, &l.reduced})
     for (Layout::Dim& d : *dims) {

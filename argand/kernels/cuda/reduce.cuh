@@ -1,5 +1,5 @@
 // Reductions of strided tensors: by rows, whose threads share a result and read along it, and by columns, whose threads
-// read neighbouring results.  What is combined with what follows from the shape alone.
+// read neighbouring results.  The order of combining follows from the shape only.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/index.cuh"
@@ -59,7 +59,7 @@ struct StorePartial {
   __device__ __forceinline__ void operator()(int64_t at, A x) const { out[at] = x; }
 };
 
-// A power takes more code than all else: it has an instance of its own.
+// A power needs more code than all other finishes, so it has an instance of its own.
 template <class A, class T, bool kPower = false>
 struct StoreFinished {
   T* out;
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(1024)
     }
   }
   const A sum = reduce_lanes<Op>(combine_tree<Op>(sums), s.lanes);
-  // Of the result's place; the kept dimensions of rows are in the order of the result.
+  // `unit` is also the index of the result: the kept dimensions of rows are in the order of the result.
   if (live && lane == 0) store(unit, sum);
 }
 

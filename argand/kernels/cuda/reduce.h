@@ -1,4 +1,4 @@
-// Reductions, for other kernels of this folder: what a kernel of reduce.cuh is launched with.
+// Reductions, for other kernels of this folder: how to launch a kernel of reduce.cuh.
 #pragma once
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace argand::cuda {
 
-// An operation of reduce_ops.cuh on elements of memory, and where its results go.
+// An operation of reduce_ops.cuh, the type of its elements, and where its results go.
 struct Reduction {
   std::string in;  // the type of elements in memory, as device code names it
   int64_t in_size;
@@ -28,15 +28,15 @@ struct FinishedStore {
   FinishedStore(void* to, cpu::ReduceFinish what, double number, const void* center = nullptr);
 };
 
-// Stores every result once, whatever number of launches that takes.
+// Stores every result once, in one or more launches.
 void reduce_with(const Reduction& reduction, const void* in, const cpu::ReduceLayout& layout);
 
-// How a long reduction is cut: chunks of `step` elements.
+// The chunks of a long reduction, of `step` elements each.
 struct Chunks {
   int64_t step, count;
 };
-// The chunks' results instead, of type Acc, for contiguous `in` [outer, n, inner] reduced over n: to
-// [outer, chunks] if inner is 1, else to [chunks, outer, inner].  `store` is not used.
+// Stores the results of the chunks, of type Acc, for contiguous `in` [outer, n, inner] reduced over n: as
+// [outer, chunks] if inner is 1, else as [chunks, outer, inner].  `store` is not used.
 void reduce_chunks(const Reduction& reduction, const void* in, int64_t outer, int64_t n, int64_t inner,
                    const Chunks& chunks, void* out);
 

@@ -1,5 +1,5 @@
-// What reductions and scans do with their elements: identity, map (of a converted element and its result's center),
-// combine.  The CPU's are in kernels/cpu/reduce_ops.h.
+// The operations of reductions and scans: identity, map (of a converted element and its result's center), combine.
+// Those of the CPU are in kernels/cpu/reduce_ops.h.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
 
@@ -133,7 +133,7 @@ struct Extreme {
   int64_t index;
 };
 
-// Of equal elements the first or the last; NaNs count as equal, and beyond all numbers.
+// Among equal elements it takes the first or the last; NaNs count as equal, and beyond all numbers.
 template <class A, bool kLargest, bool kFirst>
 struct ExtremeOp {
   using Acc = Extreme<A>;

@@ -38,7 +38,7 @@ struct ColumnReduction {
   int log_x, log_y, log_z;
 };
 
-// What becomes of a result before it is stored, as ReduceFinish says.
+// What is done with a result before it is stored; see ReduceFinish.
 struct FinishArguments {
   static constexpr int kDivide = 1, kSqrt = 2, kLogPlusCenter = 4, kZeroIfInfinite = 8;
   const void* center;

@@ -1,4 +1,4 @@
-// Squares of pixels as channels of one pixel: what a convolution with a stride sees, for one without.
+// Makes squares of pixels the channels of one pixel: the input of a convolution with a stride, for one without.
 #pragma once
 #include "argand/kernels/cuda/regroup_shape.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -6,10 +6,9 @@
 
 namespace argand {
 
-// Result (y, x) has, one after the other, the channels of the `side` x `side` pixels from (y * step - offset_h, x *
-// step
-// - offset_w) on, then zeros; pixels outside are zeros.  A thread makes V channels; kWhole: all of them are of one
-// pixel, and lie aligned.
+// Result (y, x) has, one after the other, the channels of the `side` x `side` pixels that begin at pixel
+// (y * step - offset_h, x * step - offset_w), then zeros; pixels outside are zeros.  A thread makes V channels; kWhole:
+// all of them belong to one pixel, and are aligned.
 template <class T, int V, bool kWhole>
 __global__ void __launch_bounds__(256)
     regroup_pixels(const T* x, Vec<T, V>* out, const __grid_constant__ RegroupShape s) {

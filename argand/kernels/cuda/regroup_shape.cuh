@@ -4,7 +4,7 @@
 
 namespace argand {
 
-// Of images [n, in_h, in_w, c] and results [n, out_h, out_w, channels].
+// The shapes of images [n, in_h, in_w, c] and results [n, out_h, out_w, channels].
 struct RegroupShape {
   long long pixels;  // n * out_h * out_w
   FastDiv out_h, out_w;

@@ -1,6 +1,6 @@
-// Resampling of contiguous planes: a thread for each element of the result, which reads where its input elements are
-// and what they weigh from small tables that are made on the device.  Gradients are gathered, in the order of the
-// output elements.
+// Resampling of contiguous planes: a thread for each element of the result, which reads the positions and weights of
+// its input elements from small tables that are made on the device.  Gradients are gathered, in the order of the output
+// elements.
 #pragma once
 #include "argand/kernels/cuda/plane_position.cuh"
 #include "argand/kernels/cuda/resample_tables.cuh"
@@ -96,7 +96,7 @@ __global__ void resample(const T* in, T* out, ResampleShape s, ResampleTables t)
   out[i] = convert<T>(weighted_sum<op_math_t<T>, kTaps, kBegin>(in, s, t, p.at, p.plane));
 }
 
-// What input element i of dimension d weighs in output element o.
+// The weight of input element i of dimension d in output element o.
 template <class A>
 __device__ __forceinline__ A weight_in(const ResampleShape& s, const ResampleTables& t, int d, int64_t o, int64_t i) {
   const int64_t first = t.first[d][o], count = t.count[d][o];

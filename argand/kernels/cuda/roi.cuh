@@ -1,5 +1,5 @@
-// Regions of interest: tables of what the pixels of each dimension weigh are made first, then a thread for each element
-// of the result.  Gradients are gathered: a pixel looks for itself in the bins of all regions, in their order.
+// Regions of interest: tables of the pixels' weights in each dimension are made first, then a thread computes each
+// element of the result.  Gradients are gathered: a pixel searches the bins of all regions, in their order.
 #pragma once
 #include "argand/kernels/cuda/plane_position.cuh"
 #include "argand/kernels/roi_bins.h"

@@ -12,7 +12,7 @@ __device__ __forceinline__ int64_t first_weight(const RowWeights<A>& w, int64_t 
   return row % w.groups * w.channels;
 }
 
-// By the path of constant data: may overtake stores before it.
+// Reads through the cache for constant data: this load may be reordered before earlier stores.
 template <int W>
 __device__ __forceinline__ Vec<float, W> load_constant(const float* p) {
   static_assert(W == 4);

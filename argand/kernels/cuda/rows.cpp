@@ -39,7 +39,7 @@ void launch_rows(const char* name, const Units& units, const char* index_type, c
          given..., static_cast<I>(n), static_cast<I>(s.rows), static_cast<I>(units.per_row), static_cast<I>(total));
 }
 
-// With 32-bit arithmetic where it holds all numbers; a block may count a few units more than there are.
+// Uses 32-bit arithmetic if it can hold all numbers; a block may count slightly more units than there are.
 template <class... Given>
 void launch_rows(const char* name, const Units& units, const cpu::RowBlock& s, int64_t n, Given... given) {
   const int64_t total = s.outer * n * units.per_row;

@@ -1,4 +1,4 @@
-// Rows of a contiguous [outer, rows, inner] block, chosen by number, moved as units of 1 to 16 bytes.
+// Rows of a contiguous [outer, rows, inner] block, selected by index, moved as units of 1 to 16 bytes.
 #pragma once
 #include "argand/kernels/cuda/error_slot.cuh"
 #include "argand/runtime/cuda/early_start.cuh"

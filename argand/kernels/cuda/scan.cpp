@@ -15,7 +15,7 @@ constexpr int kWarp = 32, kThreads = 256, kItems = 4;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// What a scan kernel is an instance of.  `store_object` is of the type `store`, which begins with an address.
+// The template arguments of a scan kernel.  `store_object` has the type `store`, which begins with an address.
 struct Scan {
   const char* header;
   std::string in, op, store;
@@ -40,7 +40,7 @@ void launch_columns(const Scan& scan, const void* in, const void* before, const 
   launch_with(kernel(scan.header, text), {blocks_for(lines * chunks.count, kThreads), kThreads}, args, sizes);
 }
 
-// Rows shorter than this are walked by a thread each.
+// One thread processes a row that is shorter than this.
 constexpr int64_t kShortRow = 16;
 
 // Few long lines are cut, so that there is work for all of the device; then the elements are read twice.

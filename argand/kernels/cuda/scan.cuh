@@ -1,5 +1,5 @@
 // Running results along the middle dimension of contiguous [outer, n, inner] tensors: of rows (inner is 1) by a block
-// each, of columns by a thread each.  Long lines are cut into chunks, which start from what `before` says.
+// each, of columns by a thread each.  Long lines are cut into chunks, which start from the values in `before`.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/reduce_ops.cuh"
@@ -39,8 +39,8 @@ struct StoreRunningExtreme {
   }
 };
 
-// Block b walks chunk b % chunks of row b / chunks from its first element to its last, a tile at a time.  A warp takes
-// kItems runs of 32 vectors of a tile.  `before`: null, or the results at the ends of all chunks, [rows, chunks].
+// Block b processes chunk b % chunks of row b / chunks from its first element to its last, a tile at a time.  A warp
+// takes kItems runs of 32 vectors of a tile.  `before`: null, or the results at the ends of all chunks, [rows, chunks].
 // n, step and all addresses are multiples of W elements.
 template <class T, class Op, int W, class Store>
 __global__ void __launch_bounds__(256)
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-// Thread t walks chunk t / lines of line t % lines.  `before`: null, or the results at the ends of all chunks,
+// Thread t processes chunk t / lines of line t % lines.  `before`: null, or the results at the ends of all chunks,
 // [chunks, lines].
 template <class T, class Op, class Store>
 __global__ void scan_columns(const T* in, Store store, const typename Op::Acc* before, int64_t lines, int64_t n,

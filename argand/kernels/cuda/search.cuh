@@ -1,4 +1,4 @@
-// Places of values in sorted rows.
+// Positions of values in sorted rows.
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/types.cuh"

@@ -1,5 +1,5 @@
-// The first few of long rows, or one by its rank: found digit by digit from the highest, without sorting the rest
-// (Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", 2012).
+// Finds the first few elements of long rows, or one by its rank, digit by digit from the highest, without sorting the
+// rest (Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", 2012).
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/sort_entries.cuh"
@@ -10,7 +10,7 @@ namespace argand {
 inline constexpr int kSelectThreads = 512, kBinBits = 11, kBins = 1 << kBinBits, kMostSelected = 2048;
 
 // Elements i < n of a row, of which this thread has every 512th; their keys are kept in registers if kItems > 0.  Their
-// positions are counted from `first`, or `listed`.
+// positions are counted from `first`, or given by `list`.
 template <class T, int kItems>
 struct SelectElements {
   const T* in;
@@ -70,7 +70,8 @@ struct SelectElements {
   }
 };
 
-// Those up to `key` in the bits of `key_mask`; of equal ones there, those up to `position` in the bits of its mask.
+// Selects elements up to `key` in the bits of `key_mask`; among equal ones, those up to `position` in the bits of its
+// mask.
 template <class Key>
 struct Selection {
   Key key, key_mask;
@@ -176,9 +177,9 @@ __device__ __forceinline__ SelectElements<T, kItems> elements_of(const T* in, co
   return e;
 }
 
-// Those that may be among the first `need` <= kMostBounded elements: the first of each of 128 groups are put in order,
-// and nothing beyond that number `need` of them can be.  Of random elements these are few more than `need`.  Returns
-// how many there are; `entries` gets them, in no order, if there is one for every thread at most.
+// Lists the elements that may be among the first `need` <= kMostBounded: the first elements of 128 groups are sorted,
+// and no element beyond the one with number `need` among them can be.  For random elements the list is only slightly
+// longer than `need`.  Returns its length; `entries` gets it, unordered, if there is at most one for every thread.
 inline constexpr unsigned kBoundGroups = 128, kMostBounded = 96;
 template <class T, int kItems>
 __device__ unsigned list_bounded(const SelectElements<T, kItems>& elements, unsigned need, SortEntry<T>* entries) {
@@ -213,7 +214,7 @@ __device__ unsigned list_bounded(const SelectElements<T, kItems>& elements, unsi
   return next;
 }
 
-// Puts `n` entries in order, one for every thread at most, each of which counts those before its own.
+// Sorts `n` entries, at most one for every thread: each thread counts the entries before its own.
 template <class Entry>
 __device__ void rank_entries(Entry* entries, unsigned n) {
   Entry mine;
@@ -228,8 +229,8 @@ __device__ void rank_entries(Entry* entries, unsigned n) {
   __syncthreads();
 }
 
-// The first `count` of each chunk of each row, to [rows, chunks, count]; in order if a row is one chunk.  Positions are
-// those in rows of `source`, which `list` has for each element of `in`; without it `in` is `source`.  `values` may be
+// Stores the first `count` of each chunk of each row in [rows, chunks, count]; sorted if a row is one chunk.  Positions
+// refer to rows of `source`; `list` has them for each element of `in`; without it `in` is `source`.  `values` may be
 // null.
 template <class T, int kItems, class Index>
 __global__ void __launch_bounds__(kSelectThreads, 2)

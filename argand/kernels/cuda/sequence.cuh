@@ -1,4 +1,4 @@
-// Elements that follow from their positions alone: as in kernels/sequence.h.
+// Elements that depend only on their positions: as in kernels/sequence.h.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
@@ -16,8 +16,8 @@ __device__ __forceinline__ double line_at(const Sequence& s, int64_t i, int64_t 
   return i < n / 2 || n == 1 ? s.start + s.by * static_cast<double>(i) : s.end - s.by * static_cast<double>(n - 1 - i);
 }
 
-// The GPU's pow() is good to two units in the last place: what lies that near to a whole number is that number, before
-// a conversion to an integer cuts the fraction.
+// The GPU's pow() has an error of up to two units in the last place: a value that is this close to a whole number is
+// rounded to it, before a conversion to an integer truncates the fraction.
 __device__ __forceinline__ double whole_if_near(double x) {
   const double whole = rint(x);
   return fabs(x - whole) <= 4.45e-16 * fabs(whole) ? whole : x;

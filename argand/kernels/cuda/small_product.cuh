@@ -1,4 +1,4 @@
-// Matrix products too small to fill a GPU: one kernel whose time is little more than that of one trip to memory.
+// Matrix products too small to fill a GPU: one kernel that takes little longer than one memory access.
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/block.cuh"
@@ -18,7 +18,7 @@ struct Elements {
     return out;
   }
 };
-// Where the stride is 1, and all is aligned.
+// The same for a stride of 1 and aligned addresses.
 struct Vectors {
   template <int R, class T>
   static __device__ __forceinline__ Vec<T, R> load(const T* p, int start, int first, int n, int) {
@@ -69,10 +69,11 @@ __device__ __forceinline__ void spread_warp_sums(T* x) {
   if constexpr (kStep > 1) spread_warp_sums<N == 1 ? 1 : N / 2, kStep / 2>(x);
 }
 
-// c = alpha a b + beta c (+ bias); a_sums, if any, become a's rows, added up: as if b had one more column, of ones.
-// Block x, y is the tile of R x R, z the number in the batch.  All threads have sums of the whole tile, each over its
-// share of k: operands are loaded once, all at a time, from where they are, and then added up in the order of threads.
-// One block of a multiprocessor is enough: for more the compiler would save registers and load one after the other.
+// c = alpha a b + beta c (+ bias); a_sums, if any, receives the sum of each row of a, as if b had one more column, of
+// ones. Block x, y is the tile of R x R, z the number in the batch.  All threads have sums of the whole tile, each over
+// its share of k: operands are loaded once, all at a time, from where they are, and then added up in the order of
+// threads. One block of a multiprocessor is enough: for more the compiler would save registers and load one after the
+// other.
 template <class T, int R, class AForm, class BForm>
 __global__ void __launch_bounds__(kSmallProductThreads, 1)
     small_product(const T* a, const T* b, T* c, const T* bias, T* a_sums, SmallProduct s,
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(kSmallProductThreads, 1)
   const int row0 = blockIdx.y * R, column0 = blockIdx.x * R;
   const int warp = threadIdx.x / kWarp, threads = blockDim.x, lane = threadIdx.x % kWarp;
 
-  // What the first warp needs to store is asked for before it waits for anything.
+  // The first warp loads what it needs for the store before it waits for anything.
   const int first = lane / kSame * kEach;
   const int row = row0 + first / R, column = column0 + first % R;
   const int out = blockIdx.z * s.c_batch + row * s.c_row + column;

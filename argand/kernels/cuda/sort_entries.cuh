@@ -1,4 +1,4 @@
-// What is sorted on the device: keys and entries of kernels/sort_key.h, and a network that puts few of them in order.
+// Sorting on the device: keys and entries of kernels/sort_key.h, and a network that sorts few of them.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -6,13 +6,13 @@
 
 namespace argand {
 
-// sort_key() of a float in fewer steps: a sum with 0 has no -0, and PTX gives but one NaN of float, 0x7fffffff.
+// sort_key() of a float in fewer steps: a sum with 0 is never -0, and PTX produces only one float NaN, 0x7fffffff.
 template <>
 __device__ __forceinline__ unsigned sort_key(float value) {
   const unsigned bits = __float_as_uint(__fadd_rn(value, 0.0f));
   return bits ^ (static_cast<unsigned>(static_cast<int>(bits) >> 31) | 0x80000000u);
 }
-// Descending turns the keys around.
+// Descending inverts the keys.
 template <class T>
 __device__ __forceinline__ SortKey<T> sort_key(T value, bool descending) {
   const SortKey<T> key = sort_key(value);
@@ -57,7 +57,7 @@ __device__ void sort_stretches(Entry* entries, unsigned total, unsigned length) 
   __syncthreads();
 }
 
-// What is picked of a row: cpu::Pick.
+// The element that is picked of a row: cpu::Pick.
 inline constexpr int kNth = 0, kMedian = 1, kNanMedian = 2, kMode = 3;
 
 // The rank of what is picked among n elements, `nans` of which, the last ones in order, are NaN.

@@ -15,7 +15,7 @@ using Sorting = OnDevice;
 using Bytes = std::vector<char>;
 const Device kHere(kCUDA, 0);
 
-// Of all bits, NaNs among them, or of few numbers, so that many are equal: zeros of both signs and NaN too.
+// Elements of random bits, some of them NaN; or, with `few`, of few different values, among them NaN and both zeros.
 template <class T>
 Bytes random_elements(int64_t n, bool few, unsigned seed) {
   std::mt19937_64 random(seed);

@@ -5,7 +5,7 @@
 
 namespace argand {
 
-// x after the epilogue, which there is: to the bit what relu and threshold_backward make of it.  `mask`: the mask's
+// x after the epilogue, which must not be empty: the same bits as relu and threshold_backward give.  `mask`: the mask's
 // element, if there is a mask.
 template <class T>
 __device__ __forceinline__ T activated(const Epilogue<T>& e, T mask, T x) {

@@ -8,9 +8,9 @@ namespace argand {
 // Note [Tiles of a warp]
 // A warp multiplies 16 x kDepth elements by kDepth x 8.  Of the 16 x 8 sums its thread with g = lane / 4, t = lane % 4
 // has x[0] = (g, 2t), x[1] = (g, 2t + 1), x[2] = (g + 8, 2t), x[3] = (g + 8, 2t + 1).
-//   The sums of one product can be the left operand of the next as they lie: of 16-bit types two tiles of sums make 16
-// columns; of float one tile makes 8, in the order 0, 2, 4, 6, 1, 3, 5, 7, and the rows of the right operand are taken
-// in that order, too (SharedTile::right_down).
+//   The sums of one product can be the left operand of the next without moving: with 16-bit types two tiles of sums
+// make 16 columns; with float one tile makes 8, in the order 0, 2, 4, 6, 1, 3, 5, 7, and the rows of the right operand
+// are read in that order, too (SharedTile::right_down).
 struct TileSums {
   float x[4];
 };
@@ -60,7 +60,7 @@ struct TensorCore {
   }
 };
 
-// float as the sum of two numbers of TF32, 11 bits each: three products leave out 2^-22 of a product.  (An infinity
+// float as the sum of two TF32 numbers of 11 bits each: three products have a relative error of 2^-22.  (An infinity
 // times a number without a second part is NaN.)
 template <>
 struct TensorCore<float> {
@@ -138,8 +138,8 @@ __device__ __forceinline__ void load_tile(const T* from, int64_t row_stride, int
   }
 }
 
-// A row-major tile in shared memory, in chunks of 16 bytes.  A row's chunks change places with its number, so that the
-// same chunk of eight rows lies in different banks.
+// A row-major tile in shared memory, in chunks of 16 bytes.  The order of a row's chunks depends on the row's number,
+// so that the same chunk of eight rows is in different banks.
 template <class T, int kWidth, int kRows>
 class SharedTile {
  public:
@@ -196,8 +196,8 @@ class SharedTile {
   }
 
  private:
-  // Of chunk c + lane_chunk of row + lane_row, where row is a multiple of 8 and c of 2: what depends on the lane is the
-  // same for all tiles but for one exclusive or.
+  // The address of chunk c + lane_chunk of row + lane_row, where row is a multiple of 8 and c of 2: the part that
+  // depends on the lane is the same for all tiles except for one exclusive or.
   __device__ __forceinline__ unsigned at(int row, int c, int lane_row, int lane_chunk) const {
     constexpr int kRowBytes = kWidth * int(sizeof(T));
     const int lane_offset = lane_row * kRowBytes + (lane_chunk ^ lane_row % 8) * 16;
@@ -234,7 +234,7 @@ struct WarpProducts {
   template <int kWidth, int kRows>
   using Tile = SharedTile<T, kWidth, kRows>;
 
-  // What was written to shared memory before a barrier is read after it.
+  // Data written to shared memory before a barrier is read after it.
   static __device__ __forceinline__ void publish() {}
 
   // sums = rows [row, row + 16) of `left` times the transposed rows of `right`.
@@ -257,8 +257,8 @@ struct WarpProducts {
     }
   }
 
-  // sums += `left`, whose columns are as many as `right` has rows, times `right`.  Sums of float are short on tensor
-  // cores, which cut off what they add, and are added up outside.
+  // sums += `left`, whose columns are as many as `right` has rows, times `right`.  Tensor cores truncate the terms that
+  // they add, so float sums are kept short there and added up outside.
   template <int kWidth, int kRows>
   static __device__ __forceinline__ void start_by_columns(TileSums (&sums)[kWidth / 8],
                                                           const Left (&left)[kRows / Core::kDepth],

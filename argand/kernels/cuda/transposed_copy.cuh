@@ -1,5 +1,5 @@
 // A copy whose input and output have different fastest dimensions: tiles go through shared memory, so that both are
-// walked along their own.
+// accessed along their own fastest dimension.
 #pragma once
 #include "argand/kernels/cuda/transpose_shape.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
@@ -13,7 +13,8 @@ template <class In, class M, class Out, int V, int R, int C>
 struct TransposeTile {
   static constexpr int kLanes = C / V, kGroups = R / V;
   static constexpr int kWordBytes = V * sizeof(Out);
-  // What a warp stores at a time, neighbouring columns of several rows where a tile is narrow, lies in different banks.
+  // The elements that a warp stores at a time (neighbouring columns, of several rows if a tile is narrow) are in
+  // different banks.
   static constexpr int kPad = kWordBytes < 4 ? 4 / kWordBytes : kLanes < 32 ? 32 / kLanes : 1;
   static constexpr int kPitch = kGroups + kPad, kSteps = kLanes * kGroups / kTransposeThreads;
   Vec<Out, V> words[C * kPitch];

@@ -4,8 +4,8 @@
 
 namespace argand::cuda {
 
-// Issues `program`, which is collapsed, as tiles through shared memory and returns true; or false, having done nothing,
-// if it is no such copy or too narrow to gain from it.
+// Issues `program`, which is collapsed, as tiles through shared memory.  Returns false, and does nothing, if it is no
+// such copy or too narrow to gain from it.
 bool transposed_copy(const PointwiseProgram& program);
 
 }  // namespace argand::cuda

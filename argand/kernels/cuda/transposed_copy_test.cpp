@@ -25,7 +25,7 @@ class TransposedCopy : public OnDevice {
     return std::uniform_int_distribution<int64_t>(least, most)(generator_);
   }
 
-  // Dimensions in `order`, outermost first, each line `gap` elements longer than it need be.
+  // Dimensions in `order`, outermost first, with `gap` unused elements after each line.
   static Layout layout(const Dims& sizes, const Dims& order, int64_t gap, int64_t offset) {
     Layout l{Dims(sizes.size(), 0), offset, 1};
     for (size_t i = order.size(); i-- > 0;) {
@@ -86,7 +86,7 @@ class TransposedCopy : public OnDevice {
     }
   }
 
-  // Whether the copy went by tiles; it is then right.
+  // Whether the copy used tiles; its result is then checked.
   bool check(const Dims& sizes, ScalarType type, const Layout& in_layout, const Layout& out_layout) {
     const auto size = static_cast<size_t>(element_size(type));
     const std::vector<unsigned char> given = random_bytes(in_layout.extent * element_size(type));

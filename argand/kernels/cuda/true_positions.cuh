@@ -1,4 +1,4 @@
-// Where a mask holds: tiles count, their counts are added up, and tiles write.
+// The positions at which a mask is true: blocks count in tiles, the counts are added up, and the tiles are written.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"

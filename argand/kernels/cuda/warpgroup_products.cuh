@@ -33,8 +33,8 @@ class PanelTile {
   }
 
  private:
-  // The hardware's description: where it begins, how far panels and groups of eight rows are from each other, and that
-  // rows of 128 bytes are swizzled.
+  // The hardware's descriptor: the address, the distances of panels and of groups of eight rows, and that rows of 128
+  // bytes are swizzled.
   static __device__ __forceinline__ uint64_t matrix(unsigned address, unsigned panels_apart) {
     return uint64_t{(address & 0x3ffff) >> 4} | uint64_t{panels_apart >> 4} << 16 |
            uint64_t{unsigned(kGroupBytes) >> 4} << 32 | uint64_t{1} << 62;
@@ -93,7 +93,7 @@ struct WarpgroupProducts {
   template <int kWidth, int kRows>
   using Tile = PanelTile<T, kWidth, kRows>;
 
-  // Tensor cores read shared memory by another way than threads write it.
+  // Tensor cores access shared memory through another path than threads, so a fence is needed.
   static __device__ __forceinline__ void publish() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
   template <int kWidth, int kLeftRows, int kRightRows>
@@ -122,7 +122,7 @@ struct WarpgroupProducts {
   }
 
  private:
-  // The compiler must not move what it does with sums to where they are being made.
+  // The compiler must not move uses of the sums to before they are complete.
   template <int kCount>
   static __device__ __forceinline__ void hold(TileSums (&sums)[kCount]) {
 #pragma unroll

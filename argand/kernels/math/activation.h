@@ -1,4 +1,4 @@
-// Pieces of activation functions that want care.
+// Parts of activation functions that need care with rounding and overflow.
 #pragma once
 #include "argand/kernels/math/composite.h"
 

@@ -1,4 +1,4 @@
-// What the files of this folder are written with: attributes, bits of floating-point numbers, polynomials.
+// Basics for the files of this folder: attributes, bits of floating-point numbers, polynomials.
 // This file, basic.h, composite.h and device.h are compiled for CUDA devices too, by NVRTC, which has no
 // standard headers: they include none there.
 #pragma once
@@ -86,9 +86,9 @@ template <class T>
 ARGAND_MATH T with_sign_of(T x, T sign) {
   return from_bits<T>((bits_of(x) & ~kSignBit<T>) | (bits_of(sign) & kSignBit<T>));
 }
-// c ? a : b, as straight code.  Of `c ? constant : x` GCC makes two paths, computes what follows on each of them, and,
-// when it comes to vectors, on both for all elements: also from an x that the constant was to keep out, which costs
-// hundreds of cycles where a number becomes denormal or infinite on the way.
+// c ? a : b, without a branch.  GCC turns `c ? constant : x` into two paths and computes the following code on each; in
+// a vectorised loop it computes both for all elements, also for an x that the constant should replace, which costs
+// hundreds of cycles if an intermediate number becomes denormal or infinite.
 template <class T>
 ARGAND_MATH T select(bool c, T a, T b) {
   const Bits<T> mask = Bits<T>{0} - static_cast<Bits<T>>(c);

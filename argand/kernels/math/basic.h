@@ -69,7 +69,7 @@ template <detail::Integer T>
 ARGAND_MATH bool sign_bit(T x) {
   return x < T(0);
 }
-// What std::complex has too (complex.h).
+// Functions that std::complex has too (complex.h).
 template <class T>
 requires(detail::Floating<T> || detail::Integer<T>) ARGAND_MATH T conjugate(T x) { return x; }
 template <detail::Floating T>
@@ -130,7 +130,7 @@ ARGAND_MATH T floor_div(T a, T b) {
   return b == 0 ? a / b : result;
 }
 
-// For integers: 0 for b = 0, where an op throws before it comes here, and wrapping for the smallest integer over -1.
+// For integers: 0 for b = 0, for which an op throws earlier, and wrapping for the smallest integer over -1.
 template <detail::Integer T>
 ARGAND_MATH T fmod(T a, T b) {
   if constexpr (detail::kSigned<T>) {

@@ -9,7 +9,7 @@ namespace argand::math {
 template <class T>
 inline constexpr std::complex<T> kPi<std::complex<T>> = kPi<T>;
 
-// Not templates: those of std, which argument-dependent lookup finds too, would be as good a match.
+// Not templates: the templates of std, which argument-dependent lookup finds too, would be equally good matches.
 #define ARGAND_COMPLEX_FUNCTION(name)                                                    \
   inline std::complex<float> name(const std::complex<float>& z) { return std::name(z); } \
   inline std::complex<double> name(const std::complex<double>& z) { return std::name(z); }
@@ -34,7 +34,7 @@ ARGAND_COMPLEX_FUNCTION(atanh)
 inline float abs(const std::complex<float>& z) { return std::abs(z); }
 inline double abs(const std::complex<double>& z) { return std::abs(z); }
 
-// For T = float and double; what std has no name for.
+// For T = float and double: functions that std does not have.
 template <class T>
 std::complex<T> exp2(const std::complex<T>& z) {
   constexpr T kLn2 = T(0x1.62e42fefa39efp-1);

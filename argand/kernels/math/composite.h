@@ -1,4 +1,4 @@
-// Functions made of others, the same text for the CPU and for CUDA devices.
+// Functions composed of others, with the same source for the CPU and for CUDA devices.
 #pragma once
 #include "argand/kernels/math/basic.h"
 #if ARGAND_MATH_DEVICE

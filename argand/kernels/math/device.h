@@ -1,5 +1,5 @@
-// The functions as CUDA has them, for code that runs on the device; compiled only there.  Within 2 units in the last
-// place but for the gamma family, normal_cdf and gelu (CUDA C++ Programming Guide, "Mathematical Functions").
+// CUDA's implementations of the functions, compiled only in device code.  They are within 2 units in the last place,
+// except the gamma family, normal_cdf and gelu (CUDA C++ Programming Guide, "Mathematical Functions").
 #pragma once
 #include "argand/kernels/math/basic.h"
 

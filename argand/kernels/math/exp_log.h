@@ -88,7 +88,7 @@ struct ExpRange<double> {
   static constexpr double kLow = -0x1.74910d52d3051p+9, kHigh = 0x1.62e42fefa39efp+9;
 };
 
-// Results beyond the range are put in at the end: underflow and overflow on the way would give the same, but slowly.
+// Results beyond the range are selected at the end: underflow and overflow in between would give the same, but slowly.
 template <class T>
 ARGAND_MATH T exp(T x) {
   const bool out = (x < ExpRange<T>::kLow) | (x > ExpRange<T>::kHigh);
@@ -175,7 +175,7 @@ struct LogReduced {
   T k, f;  // x = 2^k (1 + f)
 };
 
-// REQUIRES: x > 0 and finite; any other x gives numbers without meaning.
+// REQUIRES: x > 0 and finite; the result for any other x is meaningless.
 template <class T>
 ARGAND_MATH LogReduced<T> log_reduce(T x) {
   constexpr Bits<T> kOne = __builtin_bit_cast(Bits<T>, T(1));

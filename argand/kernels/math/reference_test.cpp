@@ -1,5 +1,5 @@
-// Rare functions beside values of more digits.  The relative error may be that of the argument's last place, times how
-// much the function makes of it, and some units more.
+// Rare functions compared with values of more digits.  The allowed relative error is that of the argument's last place,
+// times the function's condition number, and a few units more.
 #include "argand/kernels/math/reference_test.h"
 
 #include <gtest/gtest.h>

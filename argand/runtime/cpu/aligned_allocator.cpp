@@ -72,7 +72,7 @@ void* map_huge(size_t bytes) noexcept {
 
 constexpr bool kKeep = ARGAND_KEEP_FREED_BLOCKS != 0;
 
-// A sanitizer build gets exactly what was asked for, so that a read past the end is seen.
+// A sanitizer build allocates exactly the requested size, so that a read past the end is detected.
 void* system_allocate(size_t wanted, size_t rounded) noexcept {
   if (kKeep && rounded >= kHugePage) return map_huge(rounded);
   void* block = nullptr;
@@ -222,7 +222,7 @@ void* reuse(const SizeClass& size) {
   return size.bytes <= kSmallBytes ? t_cache.take(size.index) : BlockPool::get().take(size.index, size.bytes);
 }
 
-// Programs that try a smaller batch look for these words, which are PyTorch's.
+// Programs that retry with a smaller batch look for these words of PyTorch's.
 std::string pytorchs_words(size_t bytes) {
   return str(" (DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
              " bytes. Error code 12 (Cannot allocate memory)). ");
@@ -250,7 +250,7 @@ size_t kept_bytes() noexcept {
 
 }  // namespace
 
-// Some systems promise any amount of memory, and kill the process that uses it.
+// Some systems grant any amount of memory, and kill the process when it uses the memory.
 void ask_for_memory(size_t bytes) {
   const size_t most = most_memory(bytes);
   if (bytes > most && bytes - most > kept_bytes()) throw_out_of_memory(bytes, "this process cannot have");

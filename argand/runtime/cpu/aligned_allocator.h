@@ -16,8 +16,8 @@ inline constexpr size_t kAllocationAlignment = 64;
 // Null if bytes is 0.  Throws OutOfMemoryError, after giving back all kept blocks and trying again.
 void* allocate_aligned(size_t bytes);
 
-// OutOfMemoryError if a block of so many bytes cannot be had as things are now (memory_limits.h); allocates nothing.
-// Kept blocks can be had whatever the limits are.
+// OutOfMemoryError if a block of so many bytes cannot be allocated at present (memory_limits.h); allocates nothing.
+// Cached blocks are available whatever the limits are.
 void ask_for_memory(size_t bytes);
 
 // `bytes` is the size that was asked for.  Null is allowed.

@@ -16,7 +16,7 @@
 namespace argand {
 namespace {
 
-// ---- what runs in the handler: system calls and memory that was there before, nothing else
+// ---- code of the handler: it uses only system calls and memory that was allocated before
 
 struct sigaction previous;
 uintptr_t page_bytes;
@@ -25,7 +25,7 @@ void say(const char* text) noexcept {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, strlen(text));
 }
 
-// Others may have put pages there already, in another thread; nobody reads them any more, since the range is torn.
+// Another thread may have put pages there already; they are not read any more, since the range is torn.
 bool put_zeros(WatchedRange& range, uintptr_t missing) noexcept {
   const uintptr_t from = missing / page_bytes * page_bytes, end = range.begin.load() + range.nbytes.load();
   const bool first = !range.torn.exchange(true);
@@ -43,9 +43,9 @@ bool put_zeros(WatchedRange& range, uintptr_t missing) noexcept {
 
 void pass_on(int number, siginfo_t* info, void* context) noexcept {
   if (previous.sa_flags & SA_SIGINFO) return previous.sa_sigaction(number, info, context);
-  if (previous.sa_handler == SIG_IGN && info->si_code <= 0) return;  // somebody sent it
+  if (previous.sa_handler == SIG_IGN && info->si_code <= 0) return;  // a process sent it
   if (previous.sa_handler != SIG_IGN && previous.sa_handler != SIG_DFL) return previous.sa_handler(number);
-  // The system's way to end the process: the instruction fails again, and a signal that was sent comes once more.
+  // The system then ends the process as usual: the instruction fails again, and a signal that was sent is sent again.
   sigaction(number, &previous, nullptr);
   if (info->si_code <= 0) raise(number);
 }

@@ -53,8 +53,8 @@ class MappedFile final : public WatchedBytes {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  // What lies behind the end of a file that was cut in the middle of a page reads as zeros, without any signal: so the
-  // size is asked for.  Bytes that were away once do not come back when the file grows.
+  // The part of a page behind the end of a truncated file reads as zeros, without a signal: so the size is checked.
+  // Bytes that disappeared once stay invalid when the file grows again.
   void* look() const override {
     struct stat status {};
     const bool known = fstat(file_.get(), &status) == 0;

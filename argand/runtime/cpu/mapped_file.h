@@ -1,8 +1,7 @@
 // Files as memory: storages of the CPU over a mapped file, which may be larger than the machine's memory.
 //
-// A file that becomes shorter while it is mapped, or cannot be read, is an IoError at every look that follows and at
-// the end of the op that met it; the process goes on (Note [Bytes that go]).  Its name is not needed: it may be
-// removed.
+// If a file becomes shorter while it is mapped, or cannot be read, every later access and the op that met the gap throw
+// IoError; the process goes on (Note [Bytes that go]).  The file may be removed after it is mapped.
 #pragma once
 #include <string>
 
@@ -10,12 +9,12 @@
 
 namespace argand {
 
-// The first `nbytes` bytes, at least one, of a regular file.  Takes the descriptor, which may be read, and written if
-// shared: then what is written goes to the file, which is made longer if need be; else it goes to memory alone. IoError
-// names the file, by `path`, and what was expected.  Thread-safe.
+// The first `nbytes` bytes, at least one, of a regular file.  Takes ownership of the descriptor, which must be
+// readable, and writable if shared: then writes go to the file, which is extended if needed; otherwise they go to
+// memory only.  IoError names the file, by `path`, and what was expected.  Thread-safe.
 StoragePtr map_file(int descriptor, const std::string& path, size_t nbytes, bool shared);
 
-// The path of the file that writes to the storage go to; empty for any other storage.
+// The path of the file to which writes to the storage go; empty for any other storage.
 std::string path_of_mapped(const StorageImpl& storage);
 
 }  // namespace argand

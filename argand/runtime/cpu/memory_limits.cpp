@@ -22,7 +22,7 @@ constexpr size_t kUnlimited = size_t{1} << 60;  // version 1 says it by a number
 
 size_t sum(size_t a, size_t b) { return a > kNone - b ? kNone : a + b; }
 
-// The number in a file; none if there is no such file, or if it says "max".
+// The number in a file; nothing if there is no such file, or if it contains "max".
 size_t limit_in(const std::string& path) {
   std::ifstream file(path);
   size_t value = 0;
@@ -52,8 +52,8 @@ size_t limit_of(const std::string& folder, const Hierarchy& files, size_t swap) 
   return sum(memory, std::min(swap, limit_in(folder + "/" + files.swap)));
 }
 
-// The smallest limit from the process's cgroup to the outermost.  In a container the path may be one of the machine's,
-// of which only the end of the way is to be seen.
+// The smallest limit from the process's cgroup to the outermost.  In a container the path may be the host's, of which
+// only the last part exists.
 void take_smallest(const std::string& root, std::string path, const Hierarchy& files, size_t swap, MemoryLimits& out) {
   while (true) {
     const std::string folder = files.folder + (path == "/" ? "" : path);

@@ -29,7 +29,7 @@ void* map(int descriptor, size_t nbytes) noexcept {
   return data == MAP_FAILED ? nullptr : data;
 }
 
-// The blocks that this process has mapped, by address and by what they are of.
+// The blocks that this process has mapped, by address and by file.
 class Blocks final : public Allocator {
  public:
   // Never destroyed: tensors may outlive static objects.
@@ -61,7 +61,7 @@ class Blocks final : public Allocator {
     return data;
   }
 
-  // Also for blocks of other processes, when their storage goes.  The lock is what find() relies on.
+  // Also for blocks of other processes, when their storage is destroyed.  find() relies on the lock.
   void deallocate(void* data, size_t nbytes) noexcept override {
     if (!data) return;
     {
@@ -96,7 +96,7 @@ class Blocks final : public Allocator {
     return found->second.descriptor;
   }
 
-  // A storage's destructor takes its block out of the table, so an owner that is found there has not gone yet.
+  // A storage's destructor removes its block from the table, so an owner that is found there still exists.
   StoragePtr find(int descriptor) {
     const std::lock_guard lock(mutex_);
     const auto address = by_file_.find(file_of(descriptor));
@@ -126,7 +126,7 @@ void share_bytes(StorageImpl& storage) {
   if (shared_descriptor(storage) < 0)
     storage.move_to(Blocks::get(),
                     [](const Device&, void* at, const void* from, size_t nbytes) { std::memcpy(at, from, nbytes); });
-  storage.data();    // bytes that nobody has written yet are made here, too
+  storage.data();    // allocates the bytes if they were not written yet
   storage.expose();  // other processes may write at any time
   shared_descriptor(storage);
 }

@@ -35,7 +35,7 @@ inline void cpu_relax() {
 #endif
 }
 
-// Polls until done() or until kSpinTime is over; says whether it was done.
+// Polls until done() or until kSpinTime is over; returns whether it was done.
 template <class Done>
 bool spin_until(const Done& done) {
   const auto start = std::chrono::steady_clock::now();
@@ -87,7 +87,7 @@ struct Job {
 // One job at a time.  state_ says who may touch job_: its upper half counts the workers that may still join, its lower
 // half those that have joined and not left.  A worker joins by moving one from the upper to the lower half; whoever
 // finds no chunk left zeroes the upper half; the job is over when both are zero.  So the caller waits only for workers
-// that are at work, never for one that is still waking up.
+// that are running, never for one that is still waking up.
 class Pool {
  public:
   ~Pool() {
@@ -99,7 +99,7 @@ class Pool {
     for (std::thread& worker : workers_) worker.join();
   }
 
-  // False, with nothing done, if another thread uses the pool.
+  // Returns false, and does nothing, if another thread uses the pool.
   bool try_run(Job& job, int threads) {
     const std::unique_lock lock(submit_mutex_, std::try_to_lock);
     if (!lock.owns_lock() || g_pool_gone.load(std::memory_order_relaxed)) return false;

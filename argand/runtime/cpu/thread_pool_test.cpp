@@ -62,7 +62,7 @@ TEST_F(ThreadPoolTest, ManySmallRegionsAreAllComplete) {
 TEST_F(ThreadPoolTest, UsesMoreThanOneThread) {
   std::mutex mutex;
   std::set<std::thread::id> ids;
-  // Each chunk waits until a second thread has come, so one thread alone would run into the deadline.
+  // Each chunk waits until a second thread takes part, so a single thread would reach the deadline.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   parallel_for(0, 8, 1, [&](int64_t, int64_t) {
     for (bool done = false; !done && std::chrono::steady_clock::now() < deadline;) {

@@ -1,4 +1,4 @@
-// The CUDA backend as the rest of the library sees it, and its registration.
+// The CUDA implementation of Backend, and its registration.
 #include "argand/runtime/cuda/backend.h"
 
 #include <nvrtc.h>
@@ -156,7 +156,7 @@ class CudaBackend final : public RuntimeBackend {
   void synchronize(EventHandle event) override {
     refuse_captured(event, "Event.synchronize");
     ARGAND_CUDA(cudaEventSynchronize(as_event(event)));
-    // Which device it belongs to, an event does not say.
+    // An event does not tell its device.
     for (int device = 0; device < count_; ++device) throw_if_reported(device);
   }
   float elapsed_time(EventHandle start, EventHandle end) override {
@@ -177,7 +177,7 @@ class CudaBackend final : public RuntimeBackend {
   std::vector<Generator> generators_;
 };
 
-// Why there is no device, and what to do; null if there is one.
+// Why there is no device, and what to do about it; null if there is one.
 const char* reason_for(cudaError_t error) {
   switch (error) {
     case cudaSuccess:

@@ -4,10 +4,10 @@
 
 namespace argand::cuda {
 
-// Null, or why there is no device and what to do about it.
+// Returns null, or why there is no device and what to do about it.
 const char* register_cuda_backend();
 
-// Records the event on the calling thread's current stream of its device, with the next work that it is given.
+// Records the event, together with the next work, on the calling thread's current stream of its device.
 void record_late(EventHandle event, const StreamRef& stream);
 
 }  // namespace argand::cuda

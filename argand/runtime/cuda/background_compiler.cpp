@@ -17,7 +17,7 @@
 namespace argand::cuda {
 namespace {
 
-// Lives for ever; its thread starts with the first job.
+// Never destroyed; its thread starts with the first job.
 class BackgroundCompiler {
  public:
   void add(const std::string& key, const KernelRequest& request, const std::string& arch) {
@@ -64,8 +64,8 @@ class BackgroundCompiler {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  // A job is begun in the calls that the end of the process waits for.  Once it ends none is: the thread stays where it
-  // would enter them, with no lock held and no job that take() would wait for.
+  // A job runs inside DeviceCalls, for which the end of the process waits.  Once the process ends, no job begins: the
+  // thread waits where it would enter DeviceCalls, with no lock held and no job that take() would wait for.
   void run() {
     try {
       for (;;) {
@@ -95,7 +95,7 @@ class BackgroundCompiler {
     changed_.notify_all();
   }
 
-  // Whoever takes what failed compiles it again, and has the error.
+  // The thread that takes a failed job compiles the kernel again, and gets the error.
   static bool compile(const std::string& key, Job& job) {
     try {
       MachineCode made = compile_text(job.request.source, {&job.request.name, 1}, job.arch);

@@ -33,7 +33,7 @@ BlockPool::BlockPool(MemoryBudget& budget, PoolKey key, size_t page_size, size_t
 
 BlockPool::~BlockPool() {
   for (AddressRange& range : ranges_) {
-    // Page by page: blocks in use, whose holders outlive the allocator, may end anywhere in one.
+    // Page by page: blocks whose holders outlive the allocator may end anywhere in a page.
     std::byte* unmapped_end = range.base;
     for (const Block* block = range.first; block != nullptr; block = block->next) {
       if (block->state == BlockState::kUnmapped) {
@@ -65,8 +65,8 @@ Block* BlockPool::take(size_t nbytes) {
 
 void BlockPool::give_back(Block* block) noexcept { make_free(block); }
 
-// Free and unmapped blocks side by side make a gap.  A request may begin at an unmapped block, or at the free one below
-// it; of these places we take the one where the least has to be mapped, the lowest of equal ones.
+// Adjacent free and unmapped blocks form a gap.  A request may begin at an unmapped block, or at the free one below it.
+// The chosen place needs the least mapping; among equal ones it is the lowest.
 BlockPool::Gap BlockPool::best_gap(size_t nbytes) const {
   Gap best{nullptr, SIZE_MAX};
   for (Block* unmapped : unmapped_) {
@@ -259,7 +259,7 @@ void BlockPool::insert_free(Block* block) noexcept { block->place = free_.insert
 
 void BlockPool::remove_free(Block* block) noexcept { block->node = free_.extract(block->place); }
 
-// After a change of a free block's size or address.  Mostly it is still where it belongs among the others.
+// Call it after a change of a free block's size or address.  Usually the block keeps its place in the order.
 void BlockPool::resized(Block* block) noexcept {
   const SmallerBlock smaller;
   const auto next = std::next(block->place);

@@ -3,9 +3,9 @@
 //   range   | in use | free | in use |  free  |      unmapped ...      |
 //   pages   |          page          |  page  |
 //
-// A block is in use, free (memory that nobody holds) or unmapped (addresses without memory, whole pages).  Neighbours
-// that are both free, or both unmapped, are merged at once, so free memory is never in more pieces than it has to be.
-// Every choice depends on sizes and addresses alone: the same calls give the same addresses.
+// A block is in use, free (memory without a holder) or unmapped (addresses without memory, whole pages).  Neighbours
+// that are both free, or both unmapped, are merged at once, so free memory is in as few pieces as possible. Every
+// choice depends on sizes and addresses alone: the same calls give the same addresses.
 //
 // Not thread-safe: the allocator that owns the pool holds its lock.
 #pragma once
@@ -49,12 +49,13 @@ struct Block {
   BlockState state = BlockState::kUnmapped;
   Block* prev = nullptr;  // neighbours in the range
   Block* next = nullptr;
-  // While it is not in the set of free blocks, its node there, so that freeing allocates nothing; else its place.
+  // The block's node for the set of free blocks, kept here while it is not in the set, so that freeing allocates
+  // nothing.
   FreeBlocks::node_type node;
   FreeBlocks::iterator place;
 
   // While in use:
-  void* data = nullptr;  // what the caller got: address, but for guarded blocks
+  void* data = nullptr;  // the caller's address: `address`, except in guarded blocks
   size_t requested = 0;
   uint64_t sequence = 0;
   bool guarded = false;
@@ -71,7 +72,7 @@ struct Block {
   bool in_use() const { return state == BlockState::kActive || state == BlockState::kAwaitingStream; }
 };
 
-// The memory all pools of a device may take together.
+// The memory that all pools of a device may take together.
 struct MemoryBudget {
   DeviceMemory& device;
   size_t limit;
@@ -93,17 +94,17 @@ class BlockPool {
   // Takes memory in pages of `page_size`, a multiple of the device's granularity; an address range has at least
   // `range_size` bytes.
   BlockPool(MemoryBudget& budget, PoolKey key, size_t page_size, size_t range_size);
-  ~BlockPool();  // unmaps everything; the device no longer uses it
+  ~BlockPool();  // unmaps everything; the device must no longer use it
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
   // Exactly `nbytes` bytes of the free block that fits best, as a block in state kActive; null if none fits.
   Block* take(size_t nbytes);
-  // Maps memory such that take(nbytes) succeeds.  False: there is none, nothing is mapped.
+  // Maps memory such that take(nbytes) succeeds.  Returns false, and maps nothing, if there is none.
   bool grow(size_t nbytes);
-  // Takes back what take() gave.  Never fails.
+  // Frees a block that take() returned.  Never fails.
   void give_back(Block* block) noexcept;
-  // Unmaps every page that is wholly free.  The device no longer uses free memory.
+  // Unmaps every page that is completely free.  The device must no longer use free memory.
   void trim();
 
   const PoolKey& key() const { return key_; }
@@ -138,7 +139,7 @@ class BlockPool {
   FreeBlocks free_;
   std::set<Block*, LowerBlock> unmapped_;
   std::deque<AddressRange> ranges_;
-  std::deque<Block> blocks_;  // all there ever were: merged ones wait for their next use
+  std::deque<Block> blocks_;  // all that were ever made; merged ones are reused
   Block* spare_ = nullptr;    // those, linked by `next`
 };
 

@@ -21,7 +21,7 @@ void for_each_counter(MemoryStats& stats, F&& f) {
       f(*counter);
 }
 
-// What the pressure callback allocates must not call it again.
+// Allocations by the pressure callback must not call it again.
 thread_local bool t_relieving_pressure = false;
 
 }  // namespace
@@ -56,7 +56,7 @@ BlockPool& CachingAllocator::pool_of(StreamHandle stream, size_t size) {
     if (key.stream == stream && key.id == id) return is_small ? pools->small : pools->large;
   }
   const size_t granularity = device_.granularity();
-  // Addresses cost nothing, so one range is enough for all the memory there is.
+  // Addresses cost nothing, so each range can hold all the memory of the device.
   auto& pools = *pools_.emplace_back(new StreamPools{
       {budget_, {id, stream, true}, round_up(kSmallPage, granularity), total_bytes_},
       {budget_, {id, stream, false}, round_up(kLargePage, granularity), total_bytes_},
@@ -129,7 +129,7 @@ bool CachingAllocator::relieve_pressure(std::unique_lock<std::mutex>& lock) {
 // Note [Memory pressure]
 Block* CachingAllocator::find_memory(std::unique_lock<std::mutex>& lock, StreamHandle stream, size_t size) {
   const auto free_done = [this](Block* block) { finish(block); };
-  // Asked for only here: the fast path asks the device nothing.
+  // Polled only here: the fast path does not query the device.
   if (!capturing()) events_.poll(free_done);
   if (Block* block = take_or_grow(stream, size)) return block;
   ++stats_.num_alloc_retries;

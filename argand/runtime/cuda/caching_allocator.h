@@ -5,12 +5,12 @@
 // well (used_on) is reused only when the work they had at the time of deallocate() is done.
 //
 // The same sequence of calls gives the same addresses (relative to the reserved ranges), as long as no block is used on
-// a second stream: when the work of another stream ends is a matter of time.  See block_pool.h for the layout.
+// a second stream: when the work of another stream ends depends on timing.  See block_pool.h for the layout.
 //
 // Note [Memory pressure]
 // When a request does not fit into the kept blocks and the device gives no more memory, allocate() tries in turn
 //   1. the callback of set_on_pressure (work that is recorded but not yet issued may hold memory),
-//   2. blocks whose work on other streams is done by now,
+//   2. blocks whose work on other streams is already done,
 //   3. waiting for that work,
 //   4. giving all free pages back to the device, as the memory of one stream may serve another,
 // and then throws OutOfMemoryError, with a table of who holds the memory.  Blocks that callers hold are as before, and
@@ -47,8 +47,8 @@ inline constexpr size_t kSmallBlock = size_t{1} << 20;  // up to here a block co
 inline constexpr size_t kSmallPage = size_t{2} << 20;   // pools grow by whole pages
 inline constexpr size_t kLargePage = size_t{20} << 20;
 
-// Fills in who asks for `nbytes` of memory, for the thread that calls it.  Called at each allocation: must be fast,
-// must not throw and must not call the allocator.
+// Fills in which op of the calling thread asks for `nbytes` of memory.  Called at each allocation: must be fast, must
+// not throw and must not call the allocator.
 using HolderSource = void (*)(Holder& holder, size_t nbytes);
 
 class CachingAllocator {
@@ -62,27 +62,28 @@ class CachingAllocator {
 
   // For work of `stream`.  Null if nbytes is 0.  Throws OutOfMemoryError; see Note [Memory pressure].
   void* allocate(size_t nbytes, StreamHandle stream);
-  // Takes back what allocate() gave; null is allowed.  Anything else is left alone, and check_guards() tells of it.
+  // Frees what allocate() returned; null is allowed.  Any other pointer is ignored, and check_guards() reports it.
   void deallocate(void* data) noexcept;
-  // Work of `stream`, issued before deallocate(), uses the block.  Memory that is not from here is ignored.
+  // Notes that work of `stream`, issued before deallocate(), uses the block.  Memory of other origin is ignored.
   void used_on(void* data, StreamHandle stream);
   // Note [Joined uses]
   uint64_t mark(StreamHandle side);
   void joined(StreamHandle owner, StreamHandle side, uint64_t mark);
 
-  // Gives every wholly free page back to the device.  Waits for the device.
+  // Returns every completely free page to the device.  Waits for the device.
   void empty_cache();
-  // Of bytes of a block that a caller holds; false if other processes cannot map them.  See DeviceMemory.
+  // Shares bytes of a block that a caller holds; false if other processes cannot map them.  See DeviceMemory.
   bool share(const void* data, size_t nbytes, SharedMemory& out);
   // Whether a graph is captured, so that nobody may wait for the device.
   bool capture_under_way() const;
-  // At most this part of the device's memory is reserved, from 0 to 1; ValueError otherwise.
+  // Limits reserved memory to this fraction of the device's memory, from 0 to 1; ValueError otherwise.
   void set_memory_fraction(double fraction);
   double memory_fraction() const;
-  // Whether a block of so many bytes may be had: it fits into the device's memory, or the part of it that may be
-  // reserved, beside the blocks that callers hold.  Only allocate() knows.
+  // Whether a block of so many bytes may be available: it fits into the memory that may be reserved, beside the blocks
+  // that callers hold.  Only allocate() knows for certain.
   bool may_have(size_t nbytes) const;
-  // Called without the allocator's lock, so it may allocate and deallocate; what it throws, allocate() throws.
+  // The callback runs without the allocator's lock, so it may allocate and deallocate; what it throws, allocate()
+  // throws.
   void set_on_pressure(std::function<void()> callback);
   void set_holder_source(HolderSource source);
 
@@ -98,18 +99,18 @@ class CachingAllocator {
   MemorySnapshot snapshot() const;
   std::string memory_summary() const;
   std::string snapshot_json() const;
-  // The last `max_entries` allocations, deallocations and failures are kept for snapshots; 0: none, and what was kept
-  // is forgotten.
+  // Keeps the last `max_entries` allocations, deallocations and failures for snapshots; 0 keeps none and forgets the
+  // old ones.
   void record_history(size_t max_entries);
 
   // For tests: the n-th allocation from now (1: the next) calls the callback of set_on_pressure and throws as if memory
-  // were exhausted; 0 takes it back.
+  // were exhausted; 0 cancels it.
   void fail_after(int64_t n);
   // Guard mode, for blocks allocated from now on outside private pools; see guard.h.  Slow: each deallocate() waits for
   // the device.
   void set_guard(bool on);
   // Throws Error if a block was written out of bounds (found at its deallocate(), or now), or a pointer was deallocated
-  // that is not from here or twice.  Each is told once.
+  // that is not from here or twice.  Each is reported once.
   void check_guards();
 
  private:
@@ -161,7 +162,7 @@ class CachingAllocator {
   std::map<std::pair<StreamHandle, StreamHandle>, uint64_t> joined_;  // by owner and side: the last mark
   std::vector<Block*> deferred_;  // freed during a capture, after use on several streams
   std::vector<ActivePool> active_;
-  std::map<PoolId, int> graphs_;  // how many graphs use a private pool; 0: its memory may go
+  std::map<PoolId, int> graphs_;  // how many graphs use a private pool; 0: its memory may be freed
   MemoryStats stats_;
   uint64_t sequence_ = 0;
   int64_t fail_countdown_ = 0;

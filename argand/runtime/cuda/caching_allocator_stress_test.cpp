@@ -1,4 +1,4 @@
-// The allocator under long and random use, beside a simple model.
+// The allocator under long and random use, compared with a simple model.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -28,7 +28,7 @@ size_t below(Random& random, size_t bound) { return static_cast<size_t>(random()
 // Mostly small, some large, of all magnitudes.
 size_t random_size(Random& random) { return 1 + below(random, size_t{1} << (4 + below(random, 20))); }
 
-// A mark at both ends of a block shows whether another block lies over it.
+// A mark at both ends of a block shows whether another block overlaps it.
 void mark(void* data, size_t nbytes, uint64_t value) {
   auto* bytes = static_cast<uint8_t*>(data);
   bytes[0] = static_cast<uint8_t>(value);
@@ -249,7 +249,7 @@ TEST(CachingAllocatorStress, ThreadsShareIt) {
   EXPECT_EQ(device.mapped(), 0u);
 }
 
-// Printed, not judged: the machine may be busy.
+// Printed without a limit: the machine may be busy.
 TEST(CachingAllocatorStress, Speed) {
   FakeDevice device(400 * kMiB);
   CachingAllocator allocator(device, "cuda:0");

@@ -25,7 +25,7 @@ class CachingAllocatorTest : public ::testing::Test {
   void deallocate(Blocks... blocks) {
     (allocator.deallocate(blocks), ...);
   }
-  // A block that kSide has not yet done with when it is deallocated.
+  // A block that kSide still uses when it is deallocated.
   std::byte* deallocate_while_used(size_t nbytes) {
     std::byte* block = allocate(nbytes);
     device.streams.issue(kSide);

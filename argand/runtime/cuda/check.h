@@ -1,4 +1,4 @@
-// Calls of the CUDA runtime and driver, checked.
+// Checks of calls of the CUDA runtime and driver.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -6,8 +6,8 @@
 
 namespace argand::cuda {
 
-// Throws DeviceError: what was called, CUDA's words, and the ops in flight, one of which caused an error that only
-// shows now.  Clears the error unless it ended the context.
+// Throws DeviceError with the failed call, CUDA's message, and the ops in flight, one of which may have caused the
+// error. Clears the error unless it ended the context.
 [[noreturn]] void throw_cuda_error(cudaError_t error, const char* call);
 
 #define ARGAND_CUDA(call)                                                                   \

@@ -24,7 +24,7 @@ struct Architecture {
   std::string own, packed;  // "sm_86", and whose code of the pack it runs: "sm_80"
 };
 
-// Asked once per device.
+// Queried once per device.
 const Architecture& architecture() {
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new std::array<Architecture, kMaxDevices>;
@@ -38,7 +38,7 @@ const Architecture& architecture() {
     ARGAND_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
   }
   a.packed = packed_arch(major);
-  // With what only this version has, such as products of warpgroups.
+  // With features of exactly this version, such as warpgroup products.
   a.own = str("sm_", major, minor, major == 9 ? "a" : "");
   return a;
 }
@@ -54,7 +54,8 @@ cudaLibrary_t load(const std::string& code) {
 cudaKernel_t kernel_of(cudaLibrary_t library, const std::string& lowered_name) {
   cudaKernel_t kernel = nullptr;
   ARGAND_CUDA(cudaLibraryGetKernel(&kernel, library, lowered_name.c_str()));
-  // Loads the code now: a first launch might have to wait for the device, which a stream that is captured cannot.
+  // Loads the code now: a first launch might have to wait for the device, which is impossible while a stream is
+  // captured.
   cudaFuncAttributes attributes{};
   ARGAND_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
   return kernel;
@@ -73,7 +74,7 @@ KernelParameters parameters_of(cudaKernel_t kernel) {
 
 // ---- where kernels come from
 
-// Guarded by its mutex; lives for ever.
+// Guarded by its mutex; never destroyed.
 struct Kernels {
   struct Module {
     cudaLibrary_t library = nullptr;
@@ -92,7 +93,7 @@ Kernels& kernels() {
 
 std::string known_key(const KernelRequest& r) { return str(architecture().own, "\n", r.name, "\n", r.source); }
 
-// In the dry run nothing is loaded: a kernel is then this.
+// In the dry run nothing is loaded, and every kernel has this address.
 const void* const kPretended = &kPretended;
 
 std::optional<KernelPack::Place> place_in_pack(const KernelRequest& r) {
@@ -101,7 +102,7 @@ std::optional<KernelPack::Place> place_in_pack(const KernelRequest& r) {
   return kernel_pack().find(content_key(r, arch));
 }
 
-// Null where the pack has it not, or cannot be used.
+// Null if the pack does not have the kernel, or cannot be used.
 const void* from_pack(Kernels& all, const KernelRequest& r) {
   const std::optional<KernelPack::Place> place = place_in_pack(r);
   if (!place) return nullptr;
@@ -181,7 +182,7 @@ Kernel compile(const KernelRequest& request) {
       function = from_disk_or_text(all, request);
   }
   if (!dry_run()) {
-    // For ever, as the kernel itself.
+    // Never freed, like the kernel itself.
     kernel.parameters_ = new KernelParameters(parameters_of(static_cast<cudaKernel_t>(const_cast<void*>(function))));
   }
   kernel.function_ = function;

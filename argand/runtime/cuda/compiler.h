@@ -11,7 +11,7 @@
 
 namespace argand::cuda {
 
-// A kernel on every device of the process.
+// A kernel, for all devices of the process.
 class Kernel {
  public:
   const void* function() const { return function_; }
@@ -25,23 +25,23 @@ class Kernel {
   const KernelParameters* parameters_ = nullptr;
 };
 
-// For the current device.  Slow the first time on a machine, some 0.1 s, unless the kernel is in the pack.  Keep what
-// it returns: the call itself takes a microsecond.
+// A kernel for the current device.  It takes about 0.1 s the first time on a machine, unless the kernel is in the pack.
+// Keep the result: each call takes a microsecond.
 Kernel compile(const KernelRequest& request);
 
-// Whether compile() would find it ready.
+// Whether the kernel is ready, so that compile() does not compile it.
 bool is_compiled(const KernelRequest& request);
 // The same; if not, another thread starts to compile it, and compile() would wait for that (Note [Compiling
 // meanwhile]).
 bool is_compiled_or_will_be(const KernelRequest& request);
 
-// Where the kernels of this process came from.
+// The sources of this process's kernels.
 struct KernelCounts {
-  uint64_t packed = 0, cached = 0, compiled = 0;  // `compiled` by whichever thread
+  uint64_t packed = 0, cached = 0, compiled = 0;  // `compiled` by any thread
 };
 KernelCounts kernel_counts();
 
-// Under the dry run, compile() from now on only adds what it is asked for to `into`; null: no more.
+// In the dry run, compile() from now on only adds the requests to `into`; null ends this.
 void record_kernels(std::vector<KernelRequest>* into);
 
 }  // namespace argand::cuda

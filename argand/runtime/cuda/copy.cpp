@@ -17,7 +17,7 @@
 namespace argand::cuda {
 namespace {
 
-// Memory that the copy engine reaches by itself: page-locked or managed.
+// Whether the copy engine can access the memory directly: page-locked or managed memory.
 bool is_reachable(const void* p) {
   if (dry_run()) return pinned_blocks().contains(p);
   cudaPointerAttributes a{};

@@ -27,7 +27,7 @@
 namespace argand::cuda {
 namespace {
 
-// What NVIDIA advises for Hopper.
+// The size that NVIDIA recommends for Hopper.
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 constexpr size_t kMaxPlans = 4096;  // then all are forgotten: programs whose shapes never repeat stay small
 
@@ -88,7 +88,7 @@ struct ScaleFactor {
   } value;
 };
 
-// Up to what matters to kernels.
+// Capped at what matters to kernels.
 uint32_t alignment(const void* p) {
   const auto address = reinterpret_cast<uintptr_t>(p);
   return static_cast<uint32_t>(std::min<uintptr_t>(address & (~address + 1), 16));
@@ -187,7 +187,7 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
   int found = 0;
   const cublasStatus_t status =
       api().get_heuristic(handle, &plan.product, &plan.a, &plan.b, &plan.c, &plan.c, &preference, 1, &result, &found);
-  // Both are the library's way to say that it has none.
+  // With both the library says that it has no kernel.
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return plan;
   check(status, "cublasLtMatmulAlgoGetHeuristic");
   plan.exists = found > 0 && result.state == CUBLAS_STATUS_SUCCESS;
@@ -195,7 +195,7 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
   return plan;
 }
 
-// All that a product is, in the library's order of operands.
+// A product, in the library's order of operands.
 struct Call {
   cublasLtHandle_t handle;
   Plan plan;
@@ -238,7 +238,7 @@ bool take_relu(void* data, const Epilogue<void>& epilogue) {
   return true;
 }
 
-// A product that such an epilogue is looked at for.
+// Whether relu may become an epilogue of the product.
 bool relu_may_follow(const LtProduct& p, const Scalar& beta) {
   return p.bias && beta.equal(0) && p.batch == 1 && p.c_leading == p.n && !is_complex(p.dtype) && !is_capturing();
 }
@@ -256,7 +256,8 @@ EpilogueSlot slot_of(const LtProduct& p) {
           take_relu};
 }
 
-// Of one device; lives as long as the process, because nothing of CUDA may be called when static objects go.
+// The library for one device.  It is never destroyed, because no CUDA call may be made while static objects are
+// destroyed.
 class Library {
  public:
   explicit Library(int device) : device_(device) {
@@ -285,7 +286,7 @@ class Library {
     return exact;
   }
 
-  // Products of one stream run in order and share it.
+  // Products of one stream run in order and share the workspace.
   void* workspace(cudaStream_t stream) {
     const std::lock_guard lock(mutex_);
     void*& workspace = workspaces_[stream];
@@ -317,7 +318,7 @@ class Library {
     return relu_keeps_nan_[name] = keeps;
   }
 
-  // Before the product itself, which writes the same result.
+  // Call it before the product itself, which overwrites the result.
   bool relu_keeps_nan(const Plan& with_relu, LtProduct p) {
     const cudaStream_t stream = current_stream();
     const auto element = static_cast<size_t>(element_size(p.dtype));
@@ -366,7 +367,7 @@ bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& bet
   Library& lib = library();
   const Plan plan = lib.plan(p);
   if (!plan.exists) return false;
-  // A graph may be replayed beside work of this stream, so what it writes is its own.
+  // A graph may be replayed concurrently with work of this stream, so it has its own workspace.
   const Scratch of_graph(is_capturing() ? kWorkspaceBytes : 0);
   void* const workspace = of_graph.data() ? of_graph.data() : lib.workspace(current_stream());
   std::optional<EpilogueSlot> slot;

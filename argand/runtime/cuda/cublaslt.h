@@ -4,9 +4,9 @@
 // on whether it has a bias or sums, and on nothing else: the same call gives the same bits.  float32 is computed in
 // float32 unless TF32 is allowed (core/float32_precision.h).
 //
-// A relu that follows a product with a bias becomes its epilogue (Note [Epilogues]) where the kernel of the plain
-// product can do it to the bit as the op does.  Some kernels make 0 of NaN then; so each is asked once, with a bias of
-// NaN, which waits for the stream.
+// A relu that follows a product with a bias becomes its epilogue (Note [Epilogues]) if the kernel of the plain product
+// can do it with the same bits as the op.  Some kernels turn NaN into 0 then, so each kernel is tested once with a bias
+// of NaN, which waits for the stream.
 #pragma once
 #include <cstdint>
 
@@ -33,10 +33,10 @@ struct LtProduct {
   int batch = 1;
   int64_t c_batch_stride = 0;
   const void* bias = nullptr;  // [n], added to every row
-  void* a_sums = nullptr;      // [m], instead of a bias: becomes the rows of A, added up
+  void* a_sums = nullptr;      // [m], instead of a bias: receives the sum of each row of A
 };
 
-// C = alpha A B + beta C (+ bias); false, and nothing is done, if the library has no kernel for it.
+// C = alpha A B + beta C (+ bias); false, and does nothing, if the library has no kernel for it.
 bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& beta);
 
 }  // namespace argand::cuda

@@ -21,7 +21,7 @@ struct CublasLtLibrary {
 // Where the build found it.
 const char* cublaslt_path();
 
-// Null if it is not there, which is said once.
+// Null if it is not there; one warning says so.
 const CublasLtLibrary* find_cublaslt();
 
 }  // namespace argand::cuda

@@ -5,7 +5,7 @@
 // So the same call gives the same bits.  A library built without cuDNN has none.
 //
 // A relu that follows a forward convolution with a bias becomes its epilogue (Note [Epilogues]): the same engine with
-// the same knobs does it, to the bit as the op.
+// the same knobs computes it, with the same bits as the op.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -46,9 +46,9 @@ struct AttentionProblem {
 
 int loaded_cudnn_version();  // 91900 is 9.19; 0 without cuDNN
 
-// Whether it is there, may be used (argand/core/cudnn_enabled.h), and work is run, not only its kernels compiled.
+// Whether cuDNN is there and may be used (argand/core/cudnn_enabled.h), and this is no dry run.
 bool has_cudnn();
-// False, and nothing is done, if there is no engine for it.
+// Returns false, and does nothing, if there is no engine for it.
 bool cudnn_convolution(const ConvProblem& p);
 bool cudnn_attention(const AttentionProblem& p);
 

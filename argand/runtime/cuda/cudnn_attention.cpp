@@ -1,4 +1,4 @@
-// The graph is the one that cuDNN knows as attention: product, scale, mask, the parts of a softmax, product.
+// The graph is the one that cuDNN recognises as attention: product, scale, mask, the parts of a softmax, product.
 #include "argand/runtime/cuda/cudnn.h"
 
 #if ARGAND_CUDNN
@@ -14,7 +14,7 @@ namespace argand::cuda {
 namespace cudnn {
 namespace {
 
-// Names in the graph; what is only within it has those from kWithin on.
+// Names in the graph; tensors that exist only within it have names from kWithin on.
 enum Name : int64_t { kQuery = 1, kKey, kValue, kOut, kLogSum, kScale, kNever, kWithin };
 
 class AttentionGraph {

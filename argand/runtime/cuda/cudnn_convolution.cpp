@@ -19,7 +19,7 @@ constexpr int64_t kX = 'x', kW = 'w', kY = 'y', kBias = 'b', kSum = 's', kBiased
 
 cudnnDataType_t compute_type(ScalarType t) { return t == kDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT; }
 
-// A leading spatial dimension that does nothing is left out: two dimensions have more engines than three.
+// A leading spatial dimension without effect is left out: there are more engines for two dimensions than for three.
 size_t first_dimension(const ConvProblem& p) {
   return p.in[0] == 1 && p.kernel[0] == 1 && p.padding[0] == 0 && p.out[0] == 1 ? 1 : 0;
 }
@@ -140,7 +140,8 @@ Plan plan_of(cudnnHandle_t handle, const ConvProblem& p) {
     return {};
   }
 }
-// The same engine with the same knobs for the problem with relu; without a plan if it cannot, or not in the workspace.
+// The same engine with the same knobs for the problem with relu; no plan if that does not work, or needs more
+// workspace.
 Plan with_relu(cudnnHandle_t handle, const ConvProblem& p, const Plan& plan) {
   try {
     std::vector<Descriptor> parts;

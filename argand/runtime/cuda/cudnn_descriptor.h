@@ -11,10 +11,10 @@
 
 namespace argand::cuda::cudnn {
 
-// Only asked for where it is there.
+// REQUIRES that cuDNN is there.
 inline const CudnnLibrary& api() { return *find_cudnn(); }
 
-// A call of the library that it refused; plans are tried until one is not.
+// Thrown if the library refuses a call; plans are tried until one is accepted.
 struct Refused {
   cudnnStatus_t status;
 };
@@ -52,13 +52,13 @@ class Descriptor {
   void set(cudnnBackendAttributeName_t name, const std::vector<int64_t>& values) {
     set(name, CUDNN_TYPE_INT64, static_cast<int64_t>(values.size()), values.data());
   }
-  // How many there are; at most `most` are written.
+  // Returns the number of elements; at most `most` are written.
   int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t most, void* values) const {
     int64_t count = 0;
     check(api().get_attribute(handle_, name, type, most, &count, values));
     return count;
   }
-  // The first of them, at most `most`.
+  // The first elements, at most `most`.
   std::vector<Descriptor> get_descriptors(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type,
                                           int64_t most) const {
     std::vector<Descriptor> out;

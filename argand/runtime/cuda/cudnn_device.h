@@ -14,7 +14,7 @@
 
 namespace argand::cuda::cudnn {
 
-// Lives as long as the process, because nothing of CUDA may be called when static objects go.  Serves one thread at a
+// It is never destroyed, because no CUDA call may be made while static objects are destroyed.  Serves one thread at a
 // time.
 class Handle {
  public:
@@ -38,14 +38,14 @@ class Handle {
 };
 Handle& current_handle();  // of the current device
 
-// What can be said of a problem but its addresses.
+// All properties of a problem except its addresses.
 using Key = std::vector<int64_t>;
 struct KeyHash {
   size_t operator()(const Key& key) const { return hash_bytes(key.data(), key.size() * sizeof key[0]); }
 };
 
-// Entries stay where they are.  Locks are never held while something is issued: issuing takes that of a tape, under
-// which they are taken.
+// Entries keep their addresses.  No lock is held while work is issued: issuing takes a tape's lock, and these locks are
+// taken under a tape's lock.
 template <class Entry>
 class PlanCache {
  public:
@@ -57,7 +57,7 @@ class PlanCache {
       if (known != entries_.end()) return known->second;
     }
     Entry made = [&] { return make(Handle::Lock(handle).get()); }();
-    if (is_full()) forget_graphs();  // they and what waits on tapes refer to plans
+    if (is_full()) forget_graphs();  // graphs and work on tapes refer to plans
     const std::lock_guard lock(mutex_);
     // Another thread may be about to issue one of these.
     if (entries_.size() >= kMost) retired_ = std::exchange(entries_, {});
@@ -65,7 +65,7 @@ class PlanCache {
   }
 
  private:
-  static constexpr size_t kMost = 4096;  // then all are forgotten: programs whose shapes never repeat stay small
+  static constexpr size_t kMost = 4096;  // then all are dropped, to bound the memory if shapes never repeat
   using Entries = std::unordered_map<Key, Entry, KeyHash>;
 
   bool is_full() {
@@ -77,7 +77,7 @@ class PlanCache {
   Entries entries_, retired_;
 };
 
-// A call on a tape.
+// A library call on a tape.
 template <size_t N>
 struct PlanCall {
   Handle* handle;

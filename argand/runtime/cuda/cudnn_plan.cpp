@@ -80,7 +80,7 @@ bool try_config(cudnnHandle_t handle, ScalarType dtype, Descriptor& config, bool
 
 std::vector<Descriptor> same_knobs(const Descriptor& config) {
   std::vector<Descriptor> knobs;
-  // How many there are is told only of those asked for.
+  // The returned count is at most the number asked for, so this asks for the largest possible number.
   for (const Descriptor& had : config.get_descriptors(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
                                                       CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_KNOB_TYPE_COUNTS)) {
     cudnnBackendKnobType_t type{};

@@ -1,4 +1,4 @@
-// What cuDNN does for a problem: a graph of operations, and the engine that is chosen for it.
+// How cuDNN computes a problem: a graph of operations, and the engine chosen for it.
 #pragma once
 
 #if ARGAND_CUDNN
@@ -10,7 +10,7 @@
 
 namespace argand::cuda::cudnn {
 
-// What a plan refers to lives as long as it.
+// A plan, with all that it refers to.
 struct Plan {
   std::vector<Descriptor> parts;
   std::vector<Descriptor> engine, config;
@@ -18,11 +18,11 @@ struct Plan {
   int64_t workspace = 0;
 };
 
-int64_t alignment(const void* p);  // up to what matters to engines
+int64_t alignment(const void* p);  // capped at what matters to engines
 cudnnDataType_t type_of(ScalarType t);
 
 using Sizes = std::vector<int64_t>;
-// Of the caller's memory; without an alignment, one that is only within the engine.
+// A tensor in the caller's memory or, without an alignment, one that exists only within the engine.
 Descriptor tensor(int64_t id, cudnnDataType_t type, const Sizes& dims, const Sizes& strides,
                   std::optional<int64_t> alignment = {});
 
@@ -38,9 +38,9 @@ Descriptor pointwise(const Pointwise& p, std::vector<Descriptor>& parts);
 
 Descriptor graph_of(cudnnHandle_t handle, const std::vector<Descriptor>& operations);
 
-// Plans for the graph; without one in it if there is no engine.  `parts` are those that the graph refers to.  The first
-// engine that is offered, is deterministic and computes in the precision asked for; those that are compiled when first
-// used cost a second and come last.
+// A plan for the graph; `plan` is empty if there is no engine.  `parts` are the descriptors that the graph refers to.
+// The first engine that is offered, is deterministic and computes in the precision asked for; those that are compiled
+// when first used cost a second and come last.
 Plan first_plan(cudnnHandle_t handle, Descriptor graph, ScalarType dtype, std::vector<Descriptor> parts);
 // The same engine with the same knobs as `plan` for another graph, if it needs no more workspace.
 Plan same_plan(cudnnHandle_t handle, Descriptor graph, const Plan& plan, std::vector<Descriptor> parts);

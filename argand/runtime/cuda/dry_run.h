@@ -1,7 +1,7 @@
-// With ARGAND_CUDA_DRY_RUN=N there are N pretended devices: their memory is the host's and zero, given out by the same
-// allocators; their streams are names; kernels are compiled for sm_90 but not run.  So every kernel, the code that
-// launches it, and what happens to memory are tested on machines without a GPU.  No device reaches the memory of
-// another: a launch on one device with memory of another in its arguments is an error.
+// With ARGAND_CUDA_DRY_RUN=N there are N pretended devices.  Their memory is zeroed host memory, managed by the same
+// allocators; their streams are only names; kernels are compiled for sm_90 but not run.  So all kernels, the code that
+// launches them and the use of memory are tested on machines without a GPU.  No device reaches the memory of another: a
+// launch on one device with memory of another in its arguments is an error.
 #pragma once
 
 namespace argand {

@@ -1,4 +1,4 @@
-// A library of CUDA's that is opened when it is first needed: loading them all takes longer than many a program runs.
+// A CUDA library that is opened when it is first needed: loading all of them takes longer than many programs run.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@ namespace argand::cuda {
 // Stays open as long as the process.
 class DynamicLibrary {
  public:
-  // Looked for by its name in the folders of ARGAND_CUDA_LIBRARY_PATH (separated by colons), where the system looks for
-  // libraries, and then at `path`, where the build found it.
+  // The library is looked for by its name in the folders of ARGAND_CUDA_LIBRARY_PATH (separated by colons), where the
+  // system looks for libraries, and then at `path`, where the build found it.
   DynamicLibrary(const std::string& name, const char* path);
 
   // False if the library or the function is not there.

@@ -1,12 +1,12 @@
 // Note [Kernels start early]
-// A kernel may be made ready on the device while the last blocks of the work before it on its stream end, and waits
-// then until that work is done and its writes are seen: this saves a part of the microseconds that lie between two
-// kernels otherwise.  So every kernel begins with await_earlier_work().  Nothing may stand before it, no way around it:
-// a kernel that ended without it might end before the one before it, and the next would not wait for that one.
+// A kernel may start on the device while the last blocks of the previous work of its stream end.  It then waits until
+// that work is done and its writes are visible.  This saves some of the microseconds between two kernels.  So every
+// kernel begins with await_earlier_work().  No code may precede or bypass it: a kernel that ended without it might end
+// before the previous one, and the next kernel would not wait for that one.
 //
-// A kernel could also let the next one come as soon as all of its own blocks run.  But then the blocks of the next are
-// laid where there happens to be room, several on one multiprocessor and none on another, and kernels that have just
-// one block for each take longer: the steps of a small convolutional network took 142 us instead of 118.
+// A kernel could also let the next one start as soon as all its own blocks run.  But then the blocks of the next kernel
+// are placed wherever there is room, several on one multiprocessor and none on another, and kernels with one block per
+// multiprocessor take longer: the steps of a small convolutional network took 142 us instead of 118.
 #pragma once
 
 namespace argand {

@@ -22,7 +22,7 @@ struct DeviceSlots {
   std::vector<StreamSlot> all;
   std::atomic<bool> any{false};  // so that a device that never checked an index costs nothing
 };
-// Kept for ever, as the streams of the pool are: kernels may write until the process ends.
+// Never freed, like the streams of the pool: kernels may write until the process ends.
 DeviceSlots& slots_of(int device) {
   static auto* const devices = new DeviceSlots[kMaxDevices];
   return devices[device];

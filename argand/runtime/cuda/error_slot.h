@@ -1,12 +1,12 @@
-// Where kernels say what a user did wrong: Note [Error slots].
+// Where kernels report a user's errors: Note [Error slots].
 #pragma once
 
 namespace argand::cuda {
 
 // Note [Error slots]
-// A kernel that meets a bad index cannot throw, and must not trap: that would end the context.  It writes what it met
-// to a slot in host memory that the device sees, goes on with a valid index, and the next synchronisation throws. There
-// is a slot for each stream; the first thread of a kernel that claims it is the one that is heard.
+// A kernel that meets a bad index cannot throw, and must not trap: that would end the context.  It writes the error to
+// a slot in host memory that the device can access, goes on with a valid index, and the next synchronisation throws.
+// There is a slot for each stream; the first thread that claims it reports its error.
 //   The layout is that of ErrorSlot in kernels/cuda/error_slot.cuh.
 struct ErrorSlot {
   unsigned state;  // kFree, kClaimed, kFilled

@@ -22,7 +22,7 @@ class EventQueue {
   // The block waits for the work that is on the stream now.
   void record(Block* block, StreamHandle stream) {
     void* event = events_.record_event(stream);
-    if (event == nullptr) return;  // a lost device has no work to wait for
+    if (event == nullptr) return;  // a lost device has no work left
     entries_of(stream).push_back({event, block});
     ++block->pending_events;
   }

@@ -22,7 +22,7 @@ inline constexpr size_t kMiB = size_t{1} << 20;
 
 inline StreamHandle stream(int number) { return reinterpret_cast<StreamHandle>(static_cast<uintptr_t>(number)); }
 
-// Streams that have issued some work and done a part of it, both counted.
+// Streams that have issued some work and completed a part of it; both are counted.
 class FakeStreams {
  public:
   ~FakeStreams() { EXPECT_TRUE(events_.empty()) << events_.size() << " events were not dropped"; }

@@ -1,9 +1,9 @@
-// CUDA does not survive fork(): what the parent made is of no use to the child, and calls hang or fail at random.
+// CUDA does not survive fork(): the child cannot use the parent's objects, and calls hang or fail at random.
 #pragma once
 
 namespace argand::cuda {
 
-// From here on a child made by fork() knows what it is.
+// From now on children made by fork() are recognised.
 void watch_forks();
 bool in_forked_child();
 // DeviceError in such a child.

@@ -38,7 +38,7 @@ class Graph final : public DeviceGraph {
   void end() override;
   void replay() override;
 
-  // Of the capture: the first is the one it was begun on, the others joined it.  With captures_mutex().
+  // Whether the stream is in the capture: the first is where it began, the others joined it.  With captures_mutex().
   bool has(const StreamRef& stream) const {
     return std::find(streams_.begin(), streams_.end(), stream) != streams_.end();
   }
@@ -71,7 +71,7 @@ class Graph final : public DeviceGraph {
   std::vector<void*> pinned_;  // blocks that it copies from or to
 };
 
-// The graphs that record now.
+// The graphs that are recording now.
 std::mutex& captures_mutex() {
   static std::mutex& m = *new std::mutex;
   return m;
@@ -134,7 +134,7 @@ void Graph::release_memory() noexcept {
   pool_ = 0;
 }
 
-// From here on the stream's work is issued at once, and its memory comes from the pool.
+// From now on the stream's work is issued at once, and its memory comes from the pool.
 void Graph::add(const StreamRef& stream) {
   const auto handle = static_cast<cudaStream_t>(stream.handle);
   set_captured(stream.device, handle, true);
@@ -182,7 +182,7 @@ void Graph::begin(GraphPoolId pool) {
   ++num_captures;
 }
 
-// Their work and their memory are as before add().
+// Undoes add() for all streams.
 void Graph::leave_streams() noexcept {
   for (const StreamRef& s : streams_) {
     set_captured(s.device, static_cast<cudaStream_t>(s.handle), false);

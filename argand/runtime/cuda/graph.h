@@ -12,21 +12,21 @@ namespace argand::cuda {
 // that say so: waiting for the stream or its device, copies between host and device that the host waits for, and
 // waiting for work outside of the capture.
 //   A copy with non_blocking=True of page-locked memory is recorded: each replay reads or writes that memory again. The
-// graph keeps it, where it is this library's, so nobody else has it until the graph is gone; memory that another one
-// page-locked must outlive the graph.
+// graph keeps it, if this library allocated it, so it is not reused until the graph is destroyed; memory that another
+// one page-locked must outlive the graph.
 //   Streams fork and join by events: one that waits for an event recorded in the capture becomes part of it, and the
 // stream that the capture was begun on must have waited for its work in the end.  Its memory comes from the same pool;
 // a block that several streams used is kept until the capture ends.
-//   Captures are in CUDA's relaxed mode: kernels may be compiled and loaded, and memory mapped, meanwhile.
+//   Captures use CUDA's relaxed mode: kernels may be compiled and loaded, and memory mapped, during a capture.
 //   Memory comes from a private pool of the allocator (Note [Private pools]), which graphs may share; it stays until
-// the last of them is gone.
+// the last of them is destroyed.
 //   Random numbers: the kernels recorded read seed and first offset from device memory, where replay() writes what the
-// generator then has, and moves the generator on by what the graph draws.  So each replay gives the numbers that the
-// same calls, made eagerly, would give.
+// generator then has, and advances the generator by the numbers that the graph draws.  So each replay gives the numbers
+// that the same eager calls would give.
 std::unique_ptr<DeviceGraph> make_graph();
 
 bool is_capturing();  // the calling thread's current stream, begun on or joined
-// Error that says that `what` cannot be done while the stream (any stream of the device) is captured.
+// Throws an Error that `what` cannot be done, if the stream (any stream of the device) is captured.
 void refuse_while_capturing(const StreamRef& stream, const char* what);
 void refuse_while_capturing_on(int device, const char* what);
 bool is_captured(const StreamRef& stream);
@@ -35,8 +35,8 @@ void keep_host_memory(const StreamRef& stream, const void* host);
 // The same as refuse_while_capturing for an event that was recorded in a capture which has not ended.
 void refuse_captured(EventHandle event, const char* what);
 
-// What a capture must know of events.  Before a stream waits for one: it becomes part of the event's capture; Error if
-// one of the two is captured and the other cannot be.
+// Call this before a stream waits for an event: the stream joins the event's capture.  Error if one of the two is
+// captured and the other cannot be.
 void join_capture(const StreamRef& stream, EventHandle event);
 void note_recorded(EventHandle event, const StreamRef& stream);
 void note_destroyed(EventHandle event) noexcept;

@@ -19,7 +19,7 @@ std::byte* data_end(const Block& block) { return data_begin(block) + block.reque
 
 size_t upper_bytes(const Block& block) { return static_cast<size_t>(block.end() - data_end(block)); }
 
-// Where the first or the last damaged byte is.
+// The position of the first or the last damaged byte.
 std::optional<size_t> damaged_byte(DeviceMemory& device, const std::byte* canary, size_t nbytes, bool last) {
   std::vector<uint8_t> bytes(nbytes);
   if (!device.read(bytes.data(), canary, nbytes)) return std::nullopt;
@@ -47,7 +47,7 @@ void write_guards(DeviceMemory& device, const Block& block, StreamHandle stream)
 }
 
 std::string find_damage(DeviceMemory& device, const Block& block) {
-  // The byte nearest to the data says how far off the write began.
+  // The byte nearest to the data shows how far outside the write began.
   if (const auto at = damaged_byte(device, data_end(block), upper_bytes(block), false))
     return damage_text(block, *at + 1, "after the end of");
   if (const auto at = damaged_byte(device, block.address, kCanaryBytes, true))

@@ -17,7 +17,7 @@
 namespace argand::cuda {
 namespace {
 
-// A file without a name as large as the range, which takes memory where it is written.
+// A memfd as large as the range; pages take memory when they are written.
 int make_file(size_t nbytes) noexcept {
   if (!sharing_allowed()) return -1;
   const int file = memfd_create("argand pretended device", MFD_CLOEXEC);
@@ -26,7 +26,7 @@ int make_file(size_t nbytes) noexcept {
   return -1;
 }
 
-// Where the memory of each device lies, for all threads.
+// The address ranges of each device, for all threads.
 class Owners {
  public:
   void add(const void* base, size_t nbytes, int device) noexcept {
@@ -124,7 +124,7 @@ bool HostMemory::can_share() noexcept { return sharing_allowed(); }
 bool HostMemory::share(const void* at, size_t nbytes, SharedMemory& out) noexcept {
   const auto range = range_of(at);
   if (range == ranges_.end() || range->second.file < 0) return false;
-  // As on a device: whole pieces, each with a descriptor.
+  // As on a device, memory is shared in whole pieces, each with a descriptor.
   const auto from = static_cast<size_t>(static_cast<const std::byte*>(at) - range->first);
   const size_t piece = granularity(), first = from / piece * piece;
   out.offset = from - first;

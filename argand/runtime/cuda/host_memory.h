@@ -1,5 +1,5 @@
-// Host pages in the place of a device's memory and of page-locked memory: for the dry run, so that the allocators, and
-// all that is built on them, run as they do on a device.  Work is done when it is issued.
+// Host pages in place of device memory and page-locked memory, for the dry run, so that the allocators and everything
+// above them run as on a device.  Work counts as done when it is issued.
 #pragma once
 #include <map>
 
@@ -11,8 +11,8 @@ class HostMemory final : public DeviceMemory {
  public:
   explicit HostMemory(int device) : device_(device) {}
 
-  // Whether work of `device` may use the addresses among these bytes: InternalError where one is in the memory of
-  // another pretended device.  From any thread.
+  // Throws InternalError if one of the addresses among these bytes is in the memory of another pretended device, which
+  // work of `device` may not use.  Thread-safe.
   static void check_reach(int device, const void* bytes, size_t nbytes);
 
   size_t granularity() noexcept override { return size_t{2} << 20; }
@@ -38,7 +38,7 @@ class HostMemory final : public DeviceMemory {
  private:
   struct Range {
     size_t nbytes;
-    int file;  // memory without a name; -1: not to be shared
+    int file;  // a memfd; -1: not to be shared
   };
   // The range that holds an address of it.
   std::map<const std::byte*, Range>::iterator range_of(const void* at) noexcept;

@@ -1,5 +1,5 @@
-// Compiled kernels on disk, kept between processes: $ARGAND_CACHE_DIR/kernels, or ~/.cache/argand/kernels.  Degrades,
-// never fails: what cannot be read is compiled again, what cannot be written is compiled in each process.
+// Compiled kernels on disk, kept between processes: $ARGAND_CACHE_DIR/kernels, or ~/.cache/argand/kernels.  It never
+// fails: a kernel that cannot be read is compiled again, and one that cannot be written is compiled in each process.
 #pragma once
 #include <string>
 
@@ -11,7 +11,7 @@ struct CompiledKernel {
 };
 
 // By content_key().
-bool is_cached(const std::string& key);  // though it may turn out to be damaged
+bool is_cached(const std::string& key);  // the file may still be damaged
 bool read_cached(const std::string& key, CompiledKernel& out);
 void write_cached(const std::string& key, const CompiledKernel& kernel);
 

@@ -196,7 +196,7 @@ std::string packed_arch(int major) {
   return major == 8 ? "sm_80" : major == 9 ? "sm_90" : kPackedPtx;
 }
 
-// Of the text that NVRTC writes, a kernel is what stands from the line with ".entry NAME(" to the next line "}".
+// In NVRTC's text a kernel goes from the line with ".entry NAME(" to the next line "}".
 std::string ptx_of_one(std::string_view ptx, std::string_view lowered_name) {
   constexpr std::string_view kEntryWord = ".entry ", kEnd = "\n}\n";
   std::string out;

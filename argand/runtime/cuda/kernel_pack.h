@@ -1,8 +1,7 @@
 // Note [Kernel pack]
-// libargand_cuda.pack, a file beside libargand_cuda.so, holds kernels that were compiled when the library was built:
-// what a first run asks for is loaded, not compiled.  An entry is found by its content_key(), so one that was made from
-// other texts, headers or options, or by another NVRTC, is never found.  A file that is missing or damaged is as an
-// empty one.
+// libargand_cuda.pack, a file beside libargand_cuda.so, holds kernels that were compiled when the library was built: a
+// first run loads them and need not compile.  An entry is found by its content_key(), so one that was made from other
+// texts, headers or options, or by another NVRTC, is never found.  A missing or damaged file counts as an empty one.
 //   Machine code is for sm_80 and sm_90, which newer minor versions run as well; PTX for all later architectures.
 //   Kernels that were compiled together are one module, compressed as one (zlib).
 //
@@ -27,7 +26,7 @@
 
 namespace argand::cuda {
 
-// What a pack is made of.
+// A module of a pack.
 struct PackModule {
   std::vector<std::string> keys;  // content_key() of each kernel
   MachineCode code;               // of these kernels, in the same order
@@ -46,7 +45,7 @@ class KernelPack {
     uint32_t module, name;  // which of the module's kernels
   };
   std::optional<Place> find(const std::string& key) const;
-  // Nothing if the file is damaged there, or gone.
+  // Returns nothing if the file is damaged there, or was removed.
   std::optional<MachineCode> read(uint32_t module) const;
 
  private:
@@ -66,10 +65,10 @@ class KernelPack {
   std::vector<Entry> entries_;
 };
 
-// That of the running library; with ARGAND_KERNEL_PACK=FILE another one, with ARGAND_KERNEL_PACK= none.
+// The pack of the running library; ARGAND_KERNEL_PACK=FILE selects another one, ARGAND_KERNEL_PACK= none.
 const KernelPack& kernel_pack();
 
-// "kernel pack: 2208 kernels for sm_80, sm_90 and PTX, 3.5 MB", or none; a line for people.
+// "kernel pack: 2208 kernels for sm_80, sm_90 and PTX, 3.5 MB", or none; one line, to be printed.
 std::string pack_text();
 
 inline constexpr const char* kPackedPtx = "compute_90";  // with all that Note [Kernels start early] needs
@@ -78,7 +77,7 @@ inline constexpr const char* kPackedPtx = "compute_90";  // with all that Note [
 // kPackedPtx; "" for older ones.
 std::string packed_arch(int major);
 
-// A PTX text without its other kernels: a driver compiles all that it is given.
+// A PTX text without its other kernels: a driver would compile all of them.
 std::string ptx_of_one(std::string_view ptx, std::string_view lowered_name);
 
 }  // namespace argand::cuda

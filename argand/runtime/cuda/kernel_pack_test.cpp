@@ -25,7 +25,7 @@ class KernelPackTest : public testing::Test {
     std::ofstream(path_, std::ios::binary) << bytes;
     return KernelPack(path_);
   }
-  // The code of a kernel, as far as the pack has it whole; its name must then be right.
+  // The code of a kernel if the pack has it undamaged; its name must then be right.
   static std::optional<std::string> code_of(const KernelPack& pack, const std::string& key, const std::string& name) {
     const auto place = pack.find(key);
     if (!place) return {};
@@ -62,7 +62,7 @@ TEST_F(KernelPackTest, WithoutAFileItIsEmpty) {
   EXPECT_EQ(pack_of(pack_bytes({})).size(), 0u);
 }
 
-// Whatever is damaged, a kernel is what it was or is not there.
+// After any damage, each kernel is unchanged or missing.
 TEST_F(KernelPackTest, DamageIsAbsence) {
   const std::string good = two_modules();
   size_t whole = 0;
@@ -83,7 +83,7 @@ TEST_F(KernelPackTest, DamageIsAbsence) {
   EXPECT_EQ(whole, 0u) << "no byte of the file is without meaning";
 }
 
-// An index that was made by somebody, with its digest right.
+// A forged index with a correct digest.
 TEST_F(KernelPackTest, AForgedIndexAsksForNothingBeyondTheFile) {
   std::string index;
   const auto put = [&](auto x) { index.append(reinterpret_cast<const char*>(&x), sizeof(x)); };
@@ -109,7 +109,7 @@ TEST_F(KernelPackTest, AForgedIndexAsksForNothingBeyondTheFile) {
   EXPECT_FALSE(pack.read(0));
 }
 
-// What a kernel was made of is its key: change any of it, and the old code is not found.
+// The key covers everything that a kernel is made of: after any change the old code is not found.
 TEST(ContentKey, ChangesWithAllThatTheCodeDependsOn) {
   const KernelRequest r{"#include \"argand/kernels/cuda/index.cuh\"\n__global__ void f() {}\n", "f"};
   const std::string key = content_key(r, "sm_90");

@@ -1,4 +1,4 @@
-// Kernels that were looked for before, by a key and the current device.
+// A table of kernels, by a key and the current device.
 #pragma once
 #include <optional>
 #include <shared_mutex>
@@ -11,7 +11,7 @@
 
 namespace argand::cuda {
 
-// Make one that lives for ever: a window may be issued when its thread, or the process, ends.
+// Never destroy a table: a window may be issued when its thread, or the process, ends.
 class KernelTable {
  public:
   std::optional<Kernel> find(std::string_view key) {
@@ -32,7 +32,7 @@ class KernelTable {
   }
 
  private:
-  // So that a look needs no std::string.
+  // So that a lookup needs no std::string.
   struct Hash {
     using is_transparent = void;
     size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }

@@ -7,8 +7,8 @@
 
 namespace argand::cuda {
 
-// `args` are addresses of the kernel's arguments, `sizes` how many bytes lie there, of which a dry run looks for
-// addresses.  Without blocks nothing is launched.
+// `args` are addresses of the kernel's arguments, `sizes` their bytes, which a dry run searches for addresses.  With no
+// blocks nothing is launched.
 void launch_with(const Kernel& kernel, const Grid& grid, void** args, std::span<const size_t> sizes,
                  const EpilogueSlot* slot = nullptr);
 
@@ -20,7 +20,7 @@ void launch(const Kernel& kernel, const Grid& grid, Args... args) {
   launch_with(kernel, grid, pointers, sizes);
 }
 
-// The same of a kernel whose last parameter, beyond `args`, is an epilogue.
+// The same for a kernel whose last parameter, after `args`, is an epilogue.
 template <class... Args>
 void launch(const Kernel& kernel, const Grid& grid, const EpilogueSlot& slot, Args... args) {
   Epilogue<void> none{};
@@ -32,12 +32,12 @@ void launch(const Kernel& kernel, const Grid& grid, const EpilogueSlot& slot, Ar
 // Sets bytes of device memory, on the current stream.
 void fill_bytes(void* at, uint8_t value, size_t nbytes);
 
-// Of the current device.
+// Properties of the current device.
 int multi_processor_count();
 int max_threads_per_multi_processor();
-int shared_memory_per_block();            // bytes, at most, of a kernel that is allowed them
+int shared_memory_per_block();            // bytes, at most, with allow_shared_memory()
 int shared_memory_per_multi_processor();  // bytes, for all blocks there
-bool has_tensor_cores();                  // that take bfloat16 and TF32: from compute capability 8.0 on
-bool has_warpgroup_products();            // of compute capability 9.0 alone
+bool has_tensor_cores();                  // for bfloat16 and TF32: compute capability 8.0 and later
+bool has_warpgroup_products();            // compute capability 9.0 only
 
 }  // namespace argand::cuda

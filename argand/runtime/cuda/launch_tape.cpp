@@ -115,7 +115,7 @@ void LaunchTape::add(const TapeRecord& record, bool long_work, const EpilogueSlo
   }
 }
 
-// The last record to the key.
+// Appends the last record to the key.
 void LaunchTape::append_call() {
   const TapeRecord& r = records_.back();
   const auto call = reinterpret_cast<uintptr_t>(r.call);
@@ -176,7 +176,7 @@ void LaunchTape::issue_window(FlushCause cause) {
   }
 }
 
-// Words of 8 bytes.  The hash is quick rather than good: keys are compared.
+// Appends words of 8 bytes.  The hash is fast and weak, which is enough because keys are compared.
 void LaunchTape::append_key(const void* data, size_t nbytes) {
   const size_t at = key_.size();
   key_.resize(at + nbytes);
@@ -189,7 +189,7 @@ void LaunchTape::append_key(const void* data, size_t nbytes) {
   }
 }
 
-// The arguments of the graph's kernels become those of the window.
+// Sets the arguments of the graph's kernels to those of the window.
 void LaunchTape::update(Known& known) {
   for (size_t i = 0; i < records_.size(); ++i) {
     const TapeRecord& r = records_[i];
@@ -203,7 +203,8 @@ void LaunchTape::update(Known& known) {
 
 bool LaunchTape::replay() {
   if (known_.size() >= kMostKnown) {
-    // Those that have no graph go first: of a step whose memory alternates, each window comes in several variants.
+    // Entries without a graph are erased first: if the memory of a step alternates, each window comes in several
+    // variants.
     std::erase_if(known_, [](const auto& entry) { return entry.second.graph == nullptr; });
     if (known_.size() > kMostKnown / 2) known_.clear();
   }
@@ -215,7 +216,7 @@ bool LaunchTape::replay() {
   if (known.refused || ++known.seen <= kSeenBefore) return false;
   try {
     if (launch(known)) return true;
-  } catch (const std::exception&) {  // for want of memory, say: then without a graph
+  } catch (const std::exception&) {  // for example out of memory: continue without a graph
   }
   known.graph = nullptr;
   known.refused = true;

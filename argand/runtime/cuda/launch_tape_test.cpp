@@ -1,4 +1,4 @@
-// Whatever windows become graphs, the work done is what was put on the tape, in order, with its arguments.
+// Whichever windows become graphs, all work on the tape is done, in order, with its arguments.
 #include "argand/runtime/cuda/launch_tape.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::string text_of(const TapeRecord& r, const char* bytes) {
          std::string(bytes, r.nbytes);
 }
 
-// Stands in for a device: what it does is a line of the log.
+// Replaces a device: each action is a line of the log.
 class FakeDevice final : public LaunchDevice {
  public:
   explicit FakeDevice(Log& log) : log_(log) {}
@@ -242,7 +242,7 @@ struct EpilogueTest : TapeTest {
   }
   bool takes(uintptr_t in, const Epilogue<void>& e) { return tape.add_epilogue({at(in), 16, kFloat, e}); }
 
-  // A call that can do relu of what nobody looks at.
+  // A call that can apply relu to a result that nothing else reads.
   static std::string call_line(void* out) {
     return text_of({"op", nullptr, nullptr, {}, nullptr, 0, sizeof out}, reinterpret_cast<const char*>(&out));
   }

@@ -1,4 +1,4 @@
-// The blocks that callers hold, found by what they hold.
+// The blocks that callers hold, found by their addresses.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace argand::cuda {
 
-// A hash table linked through the blocks: only grow_if_full() allocates, and nothing depends on it but speed.
+// A hash table linked through the blocks.  Only grow_if_full() allocates, and it affects only the speed.
 class LiveTable {
  public:
   size_t size() const { return size_; }

@@ -57,7 +57,7 @@ bool caching() {
   return on || dry_run();
 }
 
-// Blocks straight from the driver.
+// Allocates blocks directly from the driver.
 void* allocate_uncached(int device, size_t nbytes) {
   const OnDevice on(device);
   void* data = nullptr;
@@ -101,7 +101,7 @@ class DeviceAllocator final : public Allocator {
     if (dry_run() && data) std::memset(data, 0, nbytes);  // what kernels that do not run leave unwritten
     return data;
   }
-  // What seems too much is tried: allocate() alone knows, and its error has the table of what holds the memory.
+  // Sizes that seem too large are tried: only allocate() knows, and its error has the table of memory holders.
   void ask(size_t nbytes) override {
     if (!blocks_.may_have(nbytes)) deallocate(allocate(nbytes), nbytes);
   }
@@ -142,7 +142,7 @@ class HostPages final : public WithCudaEvents<PinnedSource> {
     return WithCudaEvents::record_event(at->handle);
   }
   // Pinned memory is used by streams of all devices, each of which has a default stream called null: these are told
-  // apart by where they are kept, for ever.
+  // apart by the address of a permanent copy.
   static StreamHandle handle_of(const StreamRef& stream) {
     static std::mutex& mutex = *new std::mutex;
     static auto& known = *new std::map<std::pair<DeviceIndex, void*>, StreamRef>;
@@ -195,7 +195,7 @@ HostAllocator& host_allocator() {
   return a;
 }
 
-// What this process has of others, by the address of its first byte.
+// Memory of other processes that is mapped here, by the address of its first byte.
 class MappedMemory {
  public:
   void add(void* data, void* base, const SharedMemory& memory) {

@@ -8,14 +8,14 @@
 namespace argand::cuda {
 
 // Made at the first use of the device; lives as long as the process.  With ARGAND_CUDA_CACHING=0 device_allocator()
-// passes it by: each block is the driver's, so that compute-sanitizer knows its bounds and which of its bytes were
-// written, and freeing one waits for the device; statistics then say nothing.
+// does not use it: each block comes from the driver, so that compute-sanitizer knows its bounds and which of its bytes
+// were written.  Freeing a block then waits for the device, and there are no statistics.
 CachingAllocator& caching_allocator(int device);
 Allocator& device_allocator(int device);
 MemoryMonitor& memory_monitor(int device);
 Allocator& pinned_allocator();
 PinnedAllocator& pinned_blocks();
-// Of all devices used so far, and of host memory.
+// Empties the caches of all devices used so far, and of host memory.
 void empty_caches();
 
 // Memory that several processes use, see MemorySharing.
@@ -24,10 +24,11 @@ SharedMemory share_memory(int device, const void* data, size_t nbytes);
 void* map_shared_memory(int device, const SharedMemory& memory);
 bool unmap_shared_memory(int device, void* data) noexcept;
 
-// Makes Note [Joined uses] known to the layers above.
+// Registers the functions of Note [Joined uses] for the layers above.
 void register_stream_uses();
 
-// Called by the thread whose allocation finds no memory; gives memory back if it can.  See Note [Memory pressure].
+// The callback runs on the thread whose allocation finds no memory, and frees memory if it can.  See Note [Memory
+// pressure].
 void set_pressure_callback(void (*callback)());
 
 // ARGAND_CUDA_GUARD=1: every block has guards (guard.h).  After waiting for a device: throws Error if one was damaged.

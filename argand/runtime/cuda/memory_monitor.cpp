@@ -6,8 +6,8 @@
 namespace argand::cuda {
 namespace {
 
-// The page is whole in itself.  A row per segment, blocks where they lie; below, the bytes in use over the recorded
-// history; at the end, who holds what.
+// A self-contained page.  It shows a row per segment with its blocks; below, the bytes in use over the recorded
+// history; at the end, the holders.
 constexpr const char* kHead = R"(<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Device memory</title>
 <style>

@@ -1,4 +1,4 @@
-// What a caching allocator tells the rest of the library.
+// The MemoryMonitor of a caching allocator.
 #pragma once
 #include "argand/runtime/cuda/caching_allocator.h"
 #include "argand/runtime/memory_monitor.h"

@@ -67,7 +67,7 @@ std::string duration_text(int64_t us) {
   return text;
 }
 
-// How long the oldest block of each is held, too.
+// The table also shows the age of the oldest block of each holder.
 std::string holder_table(const MemorySnapshot& snapshot) {
   const std::vector<HolderTotal> totals = holder_totals(snapshot);
   if (totals.empty()) return "\nnothing is allocated";
@@ -185,13 +185,13 @@ std::string shape_text(const Holder& holder) {
   return out + str("] ", holder.dtype);
 }
 
-// As PyTorch's: sizes from here on are told in these words.
+// As in PyTorch: larger sizes are printed in these words.
 static std::string wanted_text(size_t nbytes) {
   return nbytes >= size_t{1} << 60 ? "more than 1EB memory" : bytes_text(nbytes);
 }
 
 std::string out_of_memory_text(const OutOfMemory& error, const MemorySnapshot& snapshot) {
-  // Its beginning is PyTorch's, by which programs know that a smaller batch may help.
+  // It begins like PyTorch's message, by which programs recognise that a smaller batch may help.
   std::string out = error.holder.op != nullptr ? str(error.holder.op, ": ") : "";
   out += str("CUDA out of memory. Tried to allocate ", wanted_text(error.requested), ". GPU ",
              error.device.substr(error.device.find(':') + 1), " has a total capacity of ", bytes_text(error.capacity),

@@ -13,7 +13,7 @@ std::string op_text(const Holder& holder);  // "conv2d", "(no op)"
 std::string shape_text(
     const Holder& holder);  // "[64, 3, 28, 28] float32"; "[4096] bytes" of no tensor; "" if not known
 
-// What an allocation that found no memory knows.
+// The data for the error of an allocation that found no memory.
 struct OutOfMemory {
   std::string device;
   size_t requested;
@@ -25,10 +25,10 @@ struct OutOfMemory {
   size_t reserved;
 };
 
-// The message of the error, with a table of who holds the most memory.
+// The message of the error, with a table of the largest holders of memory.
 std::string out_of_memory_text(const OutOfMemory& error, const MemorySnapshot& snapshot);
 
-// A table of the statistics, and one of who holds the most memory.
+// A table of the statistics, and one of the largest holders of memory.
 std::string memory_summary_text(const std::string& device, const MemoryStats& stats, const MemorySnapshot& snapshot);
 
 // PyTorch's names: "allocated_bytes.small_pool.peak".

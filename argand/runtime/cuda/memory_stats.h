@@ -1,4 +1,5 @@
-// What a caching allocator counts and shows; names and meaning as in torch.cuda.memory_stats and memory_snapshot.
+// The counters and snapshots of a caching allocator; names and meaning as in torch.cuda.memory_stats and
+// memory_snapshot.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -55,8 +56,8 @@ struct MemoryStats {
 
 int64_t now_us();  // microseconds since 1970
 
-// Who asks for memory, as plain data, so that noting it costs next to nothing.  Text is made when a table is printed:
-// `op` and `dtype` must live as long as the allocator.
+// Who asks for memory, as plain data, so that recording it is cheap.  Text is made when a table is printed: `op` and
+// `dtype` must live as long as the allocator.
 struct Holder {
   static constexpr int kMaxDims = 6;
   const char* op = nullptr;
@@ -73,7 +74,7 @@ struct BlockInfo {
   size_t size = 0;
   size_t requested_size = 0;  // of blocks in use, as are all below
   BlockState state = BlockState::kInactive;
-  uint64_t sequence = 0;  // how many allocations came before: a time that is the same in every run
+  uint64_t sequence = 0;  // how many allocations came before; the same in every run
   std::string op;
   std::string shape;
   int64_t time_us = 0;
@@ -93,7 +94,7 @@ struct SegmentInfo {
 
 enum class TraceAction : uint8_t { kAllocate, kDeallocate, kOutOfMemory };
 
-// What happened, if the history is recorded.
+// An entry of the recorded history.
 struct TraceEntry {
   TraceAction action = TraceAction::kAllocate;
   uintptr_t address = 0;  // 0 for kOutOfMemory

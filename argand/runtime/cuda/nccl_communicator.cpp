@@ -1,11 +1,12 @@
 // The engine of the backend "nccl".
 //
 // Note [NCCL communicators]
-// They are nonblocking: a call returns while NCCL still works on it, and is asked until it is done.  So a thread that
-// waits for other ranks can give up, and abort() may be called while another thread is in here.
+// NCCL communicators are nonblocking: a call returns while NCCL still works on it, and is polled until it is done.  So
+// a thread that waits for other ranks can give up, and abort() may be called while another thread uses the
+// communicator.
 //   A collective is not part of the graphs that a launch tape makes (Note [Launch tape]).  Each rank decides for itself
 // when a window has become a graph, and NCCL may need all ranks to capture a collective if one does.  A capture that
-// the program began holds them, as PyTorch's do, since all ranks then run the same program.
+// the program began contains them, as in PyTorch, since all ranks then run the same program.
 #include "argand/runtime/cuda/nccl_library.h"
 
 #if ARGAND_NCCL
@@ -30,7 +31,7 @@ using Kind = CommunicatorCall::Kind;
 
 const NcclLibrary& api() { return *find_nccl(); }
 
-// Values of two numbers are joined number by number.
+// Values of two numbers (complex) are combined number by number.
 struct Numbers {
   ncclDataType_t type;
   size_t each;  // of a value
@@ -203,7 +204,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   void settle(ncclResult_t result, const char* what, const std::function<void()>& look) {
-    // A collective is put on its stream by a thread of NCCL's, which takes less time than waking from a short sleep.
+    // A thread of NCCL puts a collective on its stream, which takes less time than waking from a short sleep.
     constexpr std::chrono::microseconds spin(500), rest(20000);
     const auto begin = std::chrono::steady_clock::now();
     while (check(result, what), result == ncclInProgress) {

@@ -6,7 +6,7 @@
 
 namespace argand::cuda {
 
-// The calls themselves: the library for them, libnuma, would be one more to install.
+// Uses the system calls directly: their library, libnuma, would be one more dependency.
 PreferNode::PreferNode(int node) noexcept {
   if (node < 0 || node >= kMostNodes) return;
   if (syscall(SYS_get_mempolicy, &mode_before_, nodes_before_, kMostNodes, nullptr, 0) != 0) return;

@@ -1,11 +1,10 @@
-// Which memory of a host with several NUMA nodes new pages come from.
+// The NUMA node of new host pages.
 #pragma once
 
 namespace argand::cuda {
 
-// While it lives, pages that the calling thread asks the system for are those of `node` as far as it has some; copies
-// of a device from and to the node that it hangs on need not pass another.  Without effect where node is -1 (the host
-// has one node) or the system refuses.
+// While it lives, new pages of the calling thread come from `node` if it has free ones: a device copies fastest from
+// and to the node that it is attached to.  Without effect if node is -1 (the host has one node) or the system refuses.
 class PreferNode {
  public:
   explicit PreferNode(int node) noexcept;

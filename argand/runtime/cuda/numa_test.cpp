@@ -1,4 +1,4 @@
-// The policy of the thread is what the system says it is, and afterwards what it was.
+// The system reports the thread's policy as set, and afterwards as before.
 #include "argand/runtime/cuda/numa.h"
 
 #include <gtest/gtest.h>

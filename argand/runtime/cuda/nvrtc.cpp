@@ -28,9 +28,9 @@ constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false",
   } while (false)
 
 // Note [fork() waits for NVRTC]
-// A child made by fork() has none of the other threads but all locks that they held.  NVRTC holds some while it
-// compiles, and asks for them when exit() takes its globals down: such a child would never end.  So fork() waits for
-// what is being compiled.
+// A child made by fork() has none of the other threads, but all locks that they held.  NVRTC holds locks while it
+// compiles, and takes them when exit() destroys its globals: such a child would never end.  So fork() waits for running
+// compilations.
 class Compiling {
  public:
   Compiling() : lock_(gate()) {}
@@ -102,7 +102,7 @@ const char* text_of(const std::string& header) {
   return "";  // CUDA's own: NVRTC's version stands for it
 }
 
-// Of a header's text and those that it includes, itself or through others.
+// The hash of a header's text and of all headers that it includes, directly or indirectly.
 const std::string& header_hash(const std::string& header) {
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new std::map<std::string, std::string>;

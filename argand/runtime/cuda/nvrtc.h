@@ -1,4 +1,4 @@
-// Machine code from the texts of kernels.
+// Compiles the texts of kernels to machine code.
 #pragma once
 #include <span>
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace argand::cuda {
 
-// A kernel as it is asked for: `name` with its namespace ("argand::softmax<float, 4>"), in a text that may include the
+// A request for a kernel: `name` with its namespace ("argand::softmax<float, 4>"), in a text that may include the
 // headers of the library that are meant for devices.
 struct KernelRequest {
   std::string source, name;
@@ -22,7 +22,7 @@ struct MachineCode {
 MachineCode compile_text(const std::string& source, std::span<const std::string> names, const std::string& arch,
                          std::string* ptx = nullptr);
 
-// Changes with all that the code depends on: text, name, architecture, options, the headers that the text includes,
+// A hash of all that the code depends on: text, name, architecture, options, the headers that the text includes,
 // NVRTC's version.  64 hexadecimal digits.
 std::string content_key(const KernelRequest& kernel, const std::string& arch);
 

@@ -4,7 +4,7 @@
 
 namespace argand::cuda {
 
-// For all devices, on the NUMA node that the current one hangs on; null if there is none.  For cudaFreeHost().
+// Locked for all devices, on the current device's NUMA node; null if there is no memory.  Free it by cudaFreeHost().
 void* lock_pages(size_t nbytes) noexcept;
 
 }  // namespace argand::cuda

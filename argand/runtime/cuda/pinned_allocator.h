@@ -1,4 +1,4 @@
-// Page-locked host memory, from which a device copies on its own while the host goes on.
+// Page-locked host memory, from which a device copies while the host continues.
 //
 // Locking pages takes as long as copying megabytes, so freed blocks are kept, by size: powers of two, the block freed
 // last is reused first.  A block that streams used (used_on) is reused when the work they had at the time of
@@ -29,7 +29,7 @@ class PinnedSource : public StreamEvents {
 struct PinnedStats {
   Counter allocation;       // blocks that a caller holds
   Counter allocated_bytes;  // their sizes, rounded up
-  Counter segment;          // blocks there are: held, waiting or kept
+  Counter segment;          // all blocks: held, waiting or kept
   Counter reserved_bytes;
   bool operator==(const PinnedStats&) const = default;
 };
@@ -45,13 +45,13 @@ class PinnedAllocator {
   // Null if nbytes is 0.  Throws OutOfMemoryError, after waiting for the work of streams, giving back all kept blocks
   // and trying again.
   void* allocate(size_t nbytes);
-  // Takes back what allocate() gave; null and memory that is not from here are left alone.
+  // Frees what allocate() returned; null and memory of other origin are ignored.
   void deallocate(void* data) noexcept;
-  // Work of `stream`, issued before deallocate(), uses the block that `data` lies in.  Memory that is not from here is
-  // ignored.
+  // Notes that work of `stream`, issued before deallocate(), uses the block that contains `data`.  Memory of other
+  // origin is ignored.
   void used_on(void* data, StreamHandle stream);
-  // A CUDA graph copies from or to the block that `data` lies in, at each replay: until release_of_graph() of what this
-  // returns, the block's first byte.  Null for memory that is not from here.
+  // Notes that a CUDA graph copies from or to the block that contains `data` at each replay.  Returns the block's first
+  // byte, to be passed to release_of_graph(); null for memory of other origin.
   void* keep_for_graph(const void* data);
   void release_of_graph(void* block) noexcept;
   // Whether a caller holds a block that begins at `data`.
@@ -59,7 +59,7 @@ class PinnedAllocator {
   // Whether `data` lies in a block that a caller or a graph holds.
   bool contains(const void* data) const;
 
-  // Gives the kept blocks back.  Waits for the work of streams.
+  // Frees the kept blocks.  Waits for the work of streams.
   void empty_cache();
   PinnedStats stats() const;
 
@@ -77,7 +77,7 @@ class PinnedAllocator {
   Block* take_new(size_t size_class);
   Block* find_block(size_t size_class);
   Block* block_at(const void* data) const;  // that is in use, and that `data` lies in
-  void let_go(Block* block) noexcept;       // of whoever held it last
+  void let_go(Block* block) noexcept;       // called by its last holder
   void keep(Block* block) { kept_[block->size_class].push_back(block); }
   void free_kept_blocks();
 

@@ -215,7 +215,7 @@ TEST_F(PinnedAllocatorTest, ThreadsShareIt) {
   EXPECT_EQ(allocator.stats().allocation, (Counter{0, allocator.stats().allocation.peak, 20000, 20000}));
 }
 
-// Printed, not judged: the machine may be busy.
+// Printed without a limit: the machine may be busy.
 TEST_F(PinnedAllocatorTest, Speed) {
   constexpr int kPairs = 100000;
   const auto start = std::chrono::steady_clock::now();

@@ -1,4 +1,4 @@
-// What the backend and the pretended one of a dry run have in common: memory, current streams, graphs.
+// The common part of the CUDA backend and the dry run's backend: memory, current streams, graphs.
 #pragma once
 #include "argand/base/error.h"
 #include "argand/runtime/backend.h"

@@ -1,11 +1,11 @@
-// Working memory of a device for the kernels of one call: given back when the host leaves the scope, to be used again
-// by what is issued later on the same stream.
+// Working memory of a device for the kernels of one call.  It is freed when the host leaves the scope, and reused by
+// later work of the same stream.
 #pragma once
 #include "argand/runtime/backend.h"
 
 namespace argand::cuda {
 
-// Of the current device and stream.
+// Memory of the current device, for the current stream.
 class Scratch {
  public:
   template <class N>

@@ -16,7 +16,7 @@ void check_index(DeviceIndex index) {
                backend_of(kCUDA).device_count());
 }
 
-// A device's name in all processes.
+// The name of a device, the same in all processes.
 std::string name_for_all(DeviceIndex index) {
   if (dry_run()) return "dry run";
   cudaDeviceProp p{};

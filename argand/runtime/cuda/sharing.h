@@ -4,7 +4,8 @@
 
 namespace argand::cuda {
 
-// Whether memory is asked for that other processes can map.  ARGAND_CUDA_SHARING=0: no, as with a driver that has none.
+// Whether to allocate memory that other processes can map.  With ARGAND_CUDA_SHARING=0 it behaves like a driver without
+// such memory.
 inline bool sharing_allowed() {
   static const bool on = env_flag("ARGAND_CUDA_SHARING", true);
   return on;

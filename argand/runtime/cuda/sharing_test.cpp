@@ -9,7 +9,7 @@
 namespace argand::cuda {
 namespace {
 
-// A process may receive memory, or borrow it, before it launches anything: work on it is not held back later.
+// A process may receive memory, or borrow it, before it launches anything: later work on it is not delayed.
 TEST(Sharing, MemoryOfOthersIsKnownBeforeTheFirstLaunch) {
   register_cuda_backend();  // whether or not there is a device
   alignas(16) static char others[64];

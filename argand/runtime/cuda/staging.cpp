@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kChunkBytes = size_t{2} << 20, kSmallestChunk = size_t{256} << 10;
 constexpr int kChunks = 16;
 
-// A page-locked chunk, and where in a stream its last copy ends.
+// A page-locked chunk, and the event that ends its last copy.
 struct Chunk {
   char* data = nullptr;
   cudaEvent_t done = nullptr;
@@ -43,7 +43,7 @@ class Staging {
 
   bool usable() const { return usable_; }
 
-  // The one that was given back first; its last copy may still be under way.
+  // Takes the chunk that was returned first; its last copy may still be running.
   Chunk take() {
     std::unique_lock lock(mutex_);
     given_back_.wait(lock, [this] { return !free_.empty(); });
@@ -120,7 +120,7 @@ bool staged_to_device(void* to, const void* from, size_t nbytes, cudaStream_t st
 }
 
 bool staged_to_host(void* to, const void* from, size_t nbytes, cudaStream_t stream) {
-  // Waited for here, so that the threads of the pool are not kept from other work.
+  // Waits here, so that the threads of the pool are free for other work.
   ARGAND_CUDA(cudaStreamSynchronize(stream));
   return for_each_piece(nbytes, [&](Staging& staging, size_t offset, size_t n) {
     const ChunkScope chunk(staging);

@@ -7,11 +7,11 @@
 
 namespace argand::cuda {
 
-// Below, and with one thread, the driver's own staging is as fast.
+// For fewer bytes, and with one thread, the driver's own staging is as fast.
 inline constexpr size_t kMinStagedBytes = size_t{1} << 20;
 
 // In order on `stream` of the current device.  to_device() returns when the host memory is read, to_host() when it is
-// written, after all earlier work of the stream.  False, and nothing is done, if there is no page-locked memory.
+// written, after all earlier work of the stream.  Both return false, and do nothing, if there is no page-locked memory.
 bool staged_to_device(void* to, const void* from, size_t nbytes, cudaStream_t stream);
 bool staged_to_host(void* to, const void* from, size_t nbytes, cudaStream_t stream);
 

@@ -197,7 +197,7 @@ class Tapes {
   bool enabled() const { return enabled_; }
 
  private:
-  // Whoever has an address may launch kernels of its own at any time: Note [Launch tape].
+  // Code that has an address may launch its own kernels at any time: Note [Launch tape].
   Tapes() {
     static constexpr ExposureHooks hooks{
         [](const Device& device, const void* data, size_t nbytes) {

@@ -25,7 +25,7 @@ struct Pool {
 int thread_device() {
   if (dry_run()) return pretended_device();
   int device = 0;
-  // Asked several times an op, and never waits: not counted among the calls that exit() waits for.
+  // It runs several times per op and never waits, so it is not counted among the calls for which exit() waits.
   if (const cudaError_t error = cudaGetDevice(&device)) throw_cuda_error(error, "cudaGetDevice");
   return device;
 }

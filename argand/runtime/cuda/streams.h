@@ -12,7 +12,7 @@ int thread_device();  // of the calling thread
 // The calling thread's current stream on a device (-1: the current device).
 cudaStream_t current_stream(int device = -1);
 void set_current_stream(const StreamRef& stream) noexcept;
-// Streams of a pool of 32 per device and priority, in turn; made when first asked for.
+// The next stream of a pool of 32 per device and priority; the pool is made at first use.
 StreamRef pooled_stream(DeviceIndex device, int priority);
 
 }  // namespace argand::cuda

@@ -56,7 +56,7 @@ class ExposedMemory {
     }
     return false;
   }
-  // What is exposed lies in [first_, last_).
+  // All exposed memory lies in [first_, last_).
   void bound() {
     last_.store(ends_.empty() ? 0 : ends_.rbegin()->first + longest_, std::memory_order_release);
     first_.store(ends_.empty() ? 0 : ends_.begin()->first, std::memory_order_release);

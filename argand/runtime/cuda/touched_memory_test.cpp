@@ -46,7 +46,7 @@ TEST(TouchedMemory, RangesMayBeTheSameOrOverlap) {
   EXPECT_FALSE((Arguments{{0x10480, 0, 0}}.touches()));
 }
 
-// Host memory that says it is a GPU's.
+// Host memory that claims to be GPU memory.
 class FakeMemory final : public Allocator {
  public:
   void* allocate(size_t nbytes) override { return ::operator new(nbytes); }

@@ -82,7 +82,7 @@ bool VirtualMemory::map(void* at, size_t nbytes) noexcept {
   return true;
 }
 
-// Some virtual machines and containers have no memory that can be exported; only an attempt tells.
+// Some virtual machines and containers cannot export memory; only an attempt shows this.
 bool VirtualMemory::create(size_t nbytes, Piece& piece) noexcept {
   CUresult result = driver().mem_create(&piece.handle, nbytes, &properties_, 0);
   if (result != CUDA_SUCCESS && result != CUDA_ERROR_OUT_OF_MEMORY && exportable_) {
@@ -136,7 +136,7 @@ bool VirtualMemory::share(const void* at, size_t nbytes, SharedMemory& out) noex
   return true;
 }
 
-// Touches nothing of this object, so it needs no lock.
+// Uses no state of this object, so it needs no lock.
 void* VirtualMemory::map_shared(const SharedMemory& memory) noexcept {
   const OnDevice on(device_);
   const size_t nbytes = memory.mapped_bytes();
@@ -145,7 +145,7 @@ void* VirtualMemory::map_shared(const SharedMemory& memory) noexcept {
   CUdeviceptr at = base;
   for (const SharedPiece& piece : memory.pieces) {
     CUmemGenericAllocationHandle handle = 0;
-    // The driver takes the descriptor itself where other calls take a pointer.
+    // The driver expects the descriptor itself in the pointer argument.
     void* descriptor = reinterpret_cast<void*>(static_cast<uintptr_t>(piece.descriptor));
     bool mapped = driver().mem_import_from_shareable_handle(&handle, descriptor,
                                                             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == CUDA_SUCCESS;

@@ -37,11 +37,11 @@ class VirtualMemory final : public WithCudaEvents<DeviceMemory> {
     bool exportable;
   };
 
-  // Memory for one map(), exportable where the driver has such memory.
+  // Memory for one map(), exportable if the driver supports it.
   bool create(size_t nbytes, Piece& piece) noexcept;
-  // Puts it behind an address; the handle stays the caller's.
+  // Maps it at an address; the handle stays the caller's.
   bool map_handle(CUdeviceptr at, size_t nbytes, CUmemGenericAllocationHandle handle) noexcept;
-  // Maps for this device and those that can reach it, so that copies between devices need nothing more.
+  // Gives access to this device and to those that can reach it, so that copies between devices work directly.
   bool set_access(CUdeviceptr at, size_t nbytes) noexcept;
 
   int device_;

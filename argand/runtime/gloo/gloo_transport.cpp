@@ -16,11 +16,11 @@
 namespace argand {
 namespace {
 
-// Pairs connect within this time once all ranks are there; messages wait for as long as the group says.
+// Pairs connect within this time once all ranks are there; the group's timeout limits how long messages wait.
 constexpr std::chrono::milliseconds kConnect = std::chrono::minutes(1);
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 
-// What connecting asks of a store.
+// The store that Gloo uses to connect.
 class AddressStore final : public gloo::rendezvous::Store {
  public:
   explicit AddressStore(Rendezvous& rendezvous) : rendezvous_(rendezvous) {}
@@ -41,7 +41,7 @@ class AddressStore final : public gloo::rendezvous::Store {
 
 class GlooTransfer;
 
-// The transfers that are not done, so that an abort reaches them, and its reason afterwards.
+// The unfinished transfers, so that an abort reaches them, and the reason of an abort.
 struct Pending {
   std::mutex mutex;
   std::unordered_set<GlooTransfer*> transfers;

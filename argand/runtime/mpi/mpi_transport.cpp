@@ -24,7 +24,7 @@ void check(int error, const char* call) {
   ARGAND_CHECK(BackendError, error == MPI_SUCCESS, "mpi: ", call, ": ", text_of(error));
 }
 
-// Why waiting ends, if it has to.
+// The reason of an abort, which ends all waiting.
 struct Abort {
   std::mutex mutex;
   std::exception_ptr reason;
@@ -38,7 +38,7 @@ struct Abort {
   }
 };
 
-// One message may be too large for an int, MPI's number of bytes, so it goes in parts.
+// MPI counts bytes in an int, so a large message is sent in parts.
 constexpr size_t kPart = size_t{1} << 30;
 
 class MpiTransfer final : public Transfer {
@@ -73,7 +73,7 @@ class MpiTransfer final : public Transfer {
         check(MPI_Test(&request, &done, &status), "MPI_Test");
         if (done) break;
         abort_->throw_if_set();
-        // The first microseconds are worth a core, the rest is not.
+        // Polls without sleeping for the first microseconds only.
         if (tries > 200) std::this_thread::sleep_for(std::chrono::microseconds(tries < 2000 ? 10 : 200));
       }
       if (status.MPI_SOURCE >= 0) peer_ = status.MPI_SOURCE;
@@ -88,7 +88,7 @@ class MpiTransfer final : public Transfer {
   int peer_;
 };
 
-bool went_wrong = false;  // then nobody may wait for the others at the end
+bool went_wrong = false;  // then no process may wait for the others at the end
 
 void finalize() {
   int finalized = 0;
