@@ -198,7 +198,7 @@ class ThreadedPass {
       if (--left_ == 0) wake_all();
     }
   }
-  // Of several errors the one that running one by one would have met first.
+  // Keeps the error that running the tasks one by one would have met first.
   void fail(std::exception_ptr error, size_t rank) {
     const std::lock_guard lock(mutex_);
     if (!error_ || rank < error_rank_) {

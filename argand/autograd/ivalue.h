@@ -120,7 +120,7 @@ class IValue {
     return isNone() ? std::nullopt : std::optional<T>(to<T>());
   }
 
-  // Of one type with the same value, element by element; tensors if they are the same tensor.
+  // Equal if both have one type and the same value, element by element.  Tensors are equal if they are the same tensor.
   friend bool operator==(const IValue& a, const IValue& b);
   // As Python's str: None, True, 1., [1, 2], {3: 1.5}.
   friend std::ostream& operator<<(std::ostream& out, const IValue& v);

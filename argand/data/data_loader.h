@@ -54,18 +54,18 @@ class DataLoader {
   // counts for itself and uses begin_at(), as must one with a sampler that draws from a generator of its own.
   StateDict state_dict() const;
   void load_state_dict(const StateDict& state);  // ValueError for what is no such state
-  // Of a pass that visits every example once, as the samplers of this library do.
+  // The batches of a pass that visits every example once, as with the samplers of this library.
   int64_t num_batches() const { return batches_of(dataset_->size()); }
   const DataLoaderOptions& options() const { return options_; }
 
  private:
   int64_t batches_of(int64_t samples) const;
-  Generator generator() const;  // of the shuffle
+  Generator generator() const;  // the generator of the shuffle
 
   std::shared_ptr<const AnyDataset> dataset_;
   DataLoaderOptions options_;
   std::unique_ptr<Sampler> sampler_;
-  std::shared_ptr<int64_t> given_;    // of the pass that was begun last; null: none was
+  std::shared_ptr<int64_t> given_;    // count of the latest pass; null before the first pass
   std::vector<uint8_t> before_;       // the generator's state then
   std::optional<int64_t> resume_at_;  // begin() goes on from here, and from before_
 };

@@ -18,7 +18,7 @@
 
 namespace argand::io {
 
-// Of a file that found no room: the bytes it needs (at least) and those that its file system had left.
+// For a full disk: the bytes that the file needs (at least) and those that its file system had left.
 struct DiskSpace {
   int64_t needed, free;
 };

@@ -137,7 +137,7 @@ bool equal_keys(const Value& x, const Value& y) {
 struct Value::Node final : RefCounted {
   std::string text;
   std::vector<Value> items, values;  // elements or keys; the values of keys
-  // Of more than kSmallTable keys: position + 1 by hash, open addressing, at most half full.
+  // The table of more than kSmallTable keys: position + 1 by hash, open addressing, at most half full.
   using Table = std::vector<std::pair<uint32_t, uint32_t>>;
   std::unique_ptr<Table> table;
   Tensor tensor;

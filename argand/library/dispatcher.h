@@ -32,7 +32,7 @@ class KernelFunction {
   KernelFunction() = default;
   static KernelFunction from_boxed(Boxed* f);
   static KernelFunction fallthrough();
-  // Of a function, or an object with one operator().
+  // Wraps a function, or an object with one operator().
   template <class F>
   static KernelFunction from(F f);
 

@@ -20,7 +20,7 @@ namespace argand::models {
 class ConvNet : public nn::Module {
  public:
   using nn::Module::Module;
-  // Of a whole network: [N, 3, H, W] -> [N, num_classes], before softmax.
+  // Runs the whole network: [N, 3, H, W] -> [N, num_classes], before softmax.
   virtual Tensor forward(const Tensor& x) = 0;
   // Folds every batch norm into the convolution before it: the same results in fewer passes, and no training any more.
   // Names of parameters change.  ValueError unless the network is in evaluation mode.

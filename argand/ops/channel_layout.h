@@ -19,7 +19,7 @@ Dims channel_strides(IntArrayRef sizes, bool last);
 // The one layout in which a device does an op.
 class ChannelLayout {
  public:
-  // Of operands of `ndim` dimensions; `last` is for four or five.
+  // For operands of `ndim` dimensions.  `last` (channels last) requires four or five.
   ChannelLayout(size_t ndim, bool last);
 
   // `t` or a copy, in this layout; undefined stays undefined.

@@ -13,7 +13,7 @@ namespace argand::parallel {
 struct GroupOptions {
   std::string backend = "gloo";
   std::string device_backend;  // "nccl": collectives of tensors on GPUs; empty: these go through host memory
-  // Of each collective, unless CallTimeout says otherwise, and of waits for messages.
+  // The timeout of each collective, unless CallTimeout sets another, and of waits for messages.
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};
   // The address of this host to listen at.  Empty: that by which it reaches a TCPStore; with another store, that of its
   // name.

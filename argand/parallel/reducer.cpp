@@ -20,7 +20,7 @@ struct Place {
 struct Bucket {
   std::vector<size_t> parameters;
   int64_t elements = 0;
-  // Of the backward that is under way.
+  // The state of the backward pass that is under way:
   Tensor buffer;  // the elements, and one number for each parameter
   Tensor last;    // of the backward before: used again if nobody holds a gradient of it
   size_t missing = 0;

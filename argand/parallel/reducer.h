@@ -56,7 +56,7 @@ class Reducer {
   void set_divisor(double divisor);
   // Parameters by buckets, as indices.
   std::vector<std::vector<size_t>> buckets() const;
-  // Of the last backward that was sent: which parameters no process used.
+  // The parameters that no process used in the last backward that was sent.
   std::vector<size_t> unused() const;
   // Takes part in the sending of one backward with zeros: what a process does that has no batch left.
   void shadow();

@@ -20,7 +20,7 @@ class SideStream {
   class Turn {
    public:
     explicit Turn(SideStream& side) : Turn(nullptr, &side) {}
-    // Of two streams, which may be null or the same.  The device of the second is then the current one.
+    // A turn on two streams, which may be null or the same.  The device of the second becomes the current one.
     Turn(SideStream* first, SideStream* second);
 
    private:

@@ -120,7 +120,7 @@ class Meeting {
     channel_.emplace(transport, ranks_, transport.rank(), collective_tag(0, 0));
   }
 
-  // Of rank 0.
+  // Called on rank 0.
   std::string choose(const std::string& host, const std::string& machine) {
     bool one_machine = true;
     for (const auto& theirs : gather<Text<256>>(kMachine)) one_machine &= theirs.str() == Text<256>(machine).str();

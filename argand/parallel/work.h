@@ -33,7 +33,7 @@ class Work {
   int source_rank() const { return source_rank_; }               // in the group, of a message that was received
   const std::string& call() const { return call_; }              // for errors
 
-  // Of who does the work.
+  // Called by whoever does the work.
   void finish(std::exception_ptr error = nullptr, int source_rank = -1);
 
  private:

@@ -46,7 +46,7 @@ std::string read(Store& store, const std::string& key) {
   return {value.begin(), value.end()};
 }
 
-// Of a world of one process, which has nobody to send to.
+// The transport of a world of one process, which has nobody to send to.
 class Alone final : public Transport {
  public:
   int rank() const override { return 0; }

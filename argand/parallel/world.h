@@ -115,7 +115,7 @@ class World {
   std::unique_ptr<CountedTransport> transport_;
   MessageNumbers message_numbers_;
 
-  // Of the watching thread.
+  // Used by the watching thread alone:
   int next_;  // whose counter is read
   std::string last_beat_;
   std::chrono::steady_clock::time_point last_look_;

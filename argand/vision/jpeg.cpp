@@ -119,7 +119,7 @@ void run(Reader& reader, detail::Step<Reader> step) {
                reader.message);
 }
 
-// Of comments and segments of applications.  Coded data hold no marker that has a length.
+// The bytes in comments and application segments.  Coded data hold no marker that has a length.
 int64_t ancillary_bytes(ArrayRef<uint8_t> bytes) {
   int64_t sum = 0;
   for (size_t at = 2; bytes.size() - at >= 4;) {

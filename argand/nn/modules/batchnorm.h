@@ -37,7 +37,7 @@ class BatchNormImplBase : public NormImplBase<Derived, BatchNormOptions> {
   Tensor forward(const Tensor& input);
 };
 
-// Of [N, C] or [N, C, L]; [N, C, H, W]; [N, C, D, H, W].
+// The inputs are [N, C] or [N, C, L] in 1d, [N, C, H, W] in 2d, and [N, C, D, H, W] in 3d.
 #define ARGAND_BATCH_NORM(N)                                                     \
   class BatchNorm##N##dImpl : public BatchNormImplBase<N, BatchNorm##N##dImpl> { \
    public:                                                                       \

@@ -33,8 +33,8 @@ class PackedSequence {
   Tensor data_, batch_sizes_, sorted_indices_, unsorted_indices_;
 };
 
-// Of input [T, N, ...] ([N, T, ...] with batch_first) and the lengths of its N sequences.  ValueError if these do not
-// fall, unless enforce_sorted is false: then the sequences are sorted first.
+// Packs input [T, N, ...] ([N, T, ...] with batch_first), which holds N sequences with these lengths.  ValueError if
+// the lengths increase, unless enforce_sorted is false: then the sequences are sorted first.
 PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first = false, bool enforce_sorted = true);
 
 // The way back, in the order the sequences were given in, and their lengths.  ValueError if total_length is less than

@@ -41,7 +41,7 @@ Tensor keys_of(const Tensor& t, const RowBlock& b) {
 
 class RowAttention {
  public:
-  // Of the op or its gradient: `a` has the arguments that both have.
+  // `a` holds the arguments of the op or of its gradient: both have the ones used here.
   template <class Args>
   RowAttention(const Args& a, const Tensor& random_state)
       : scale_(attention_scale(a.query, a.scale)),
@@ -133,13 +133,13 @@ class RowAttention {
     std::optional<RepeatableMasks> masks;
     if (dropout_p_ > 0) masks.emplace(random_state_, dropout_p_);
     each_part([&](const RowBlock& b) {
-      // Of all keys, so that the order of what is drawn does not depend on what is seen.
+      // Draws a mask for all keys, so that the order of random numbers does not depend on which keys the block sees.
       f(b, masks ? masks->next({b.batches, b.heads, b.queries, key_.size(2)}, query_.dtype()).narrow(3, 0, b.seen)
                  : Tensor());
     });
   }
 
-  // Of the keys that the block sees.
+  // The attention weights of the keys that the block sees.
   Tensor weights(const RowBlock& b) const {
     Tensor scores = part_of(query_, b).matmul(keys_of(key_, b).transpose(-2, -1));
     if (is_causal_) {

@@ -41,7 +41,7 @@ AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
   return s;
 }
 
-// Of each element of `index`, where in the contiguous `t` it points to.
+// For each element of `index`, the position in the contiguous `t` that it points to.
 Tensor slots_in(const Tensor& t, const Tensor& index, int64_t dim) {
   const Tensor slots = exec::new_tensor({{index.numel()}, kLong}, t.device());
   blocks::slots_along.on(t.device())(along(index, t, dim), numbers(index), static_cast<int64_t*>(slots.impl().data()));

@@ -98,7 +98,7 @@ Tensor grad_of_product(const Tensor& g, const Tensor& self, int64_t dim, const T
   const Tensor without = self.scatter_reduce(dim, index, src.masked_fill(only_zero, 1), "prod", include_self);
   const Tensor out = where(only_zero, (g * without.conj()).gather(dim, index),
                            (g * result.conj()).gather(dim, index) / src.masked_fill(zero, 1).conj());
-  // Of the product of the others, where one of them is zero, this form has no derivative.
+  // Where another factor is zero too, this formula for the product of the others has no derivative.
   const bool several = out.requires_grad() && zero.logical_and(zeros_met != 1).any().item<bool>();
   return several ? NoSecondDerivative::of(out) : out;
 }

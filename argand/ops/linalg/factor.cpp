@@ -47,7 +47,7 @@ Tensor mirrored(const Tensor& t) {
 // X R^-H for an upper triangle R.
 Tensor over_adjoint(const Tensor& x, const Tensor& R) { return linalg_solve_triangular(mH(R), x, false, false); }
 
-// Of A = Q R with no more columns than rows; either gradient may be undefined.
+// The gradient of A = Q R with no more columns than rows; either gradient may be undefined.
 Tensor qr_gradient(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor& R) {
   Tensor M;
   if (gR.defined()) M = R.matmul(mH(gR));
@@ -200,7 +200,7 @@ struct LinalgCholeskyEx : Kernel<LinalgCholeskyExArgs> {
     });
     if (a.check_errors) check_info("linalg.cholesky_ex", outs[1], not_positive);
   }
-  // Of both halves of a Hermitian matrix, though one alone is read.
+  // The gradient covers both halves of the Hermitian matrix, although the op reads only one.
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined()) return {{}};
     const Tensor L = c.upper ? mH(c.result(0)) : c.result(0), gL = (c.upper ? mH(g[0]) : g[0]);
@@ -282,7 +282,7 @@ struct CholeskySolve : Kernel<CholeskySolveArgs> {
     const Tensor first = a.upper ? mH(a.input2) : a.input2;
     exec::copy_elements(out, linalg_solve_triangular(mH(first), linalg_solve_triangular(first, a.self, false), true));
   }
-  // Of both halves of input2, as PyTorch's, though one alone is read.
+  // The gradient covers both halves of input2, as in PyTorch, although the op reads only one.
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.cholesky_solve(c.input2, c.upper); }
   static Tensor grad_input2(const Ctx& c, const Tensor& g) {
     const Tensor to_self = g.cholesky_solve(c.input2, c.upper), X = c.result();

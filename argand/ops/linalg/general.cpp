@@ -87,7 +87,7 @@ class Schur {
     }
   }
 
-  // Of a block of two rows whose eigenvalues are real: makes it a triangle.
+  // Makes the 2x2 block at row i upper triangular if its eigenvalues are real.
   void split_pair(int64_t i) {
     const T a = h(i, i), b = h(i, i + 1), c = h(i + 1, i), d = h(i + 1, i + 1);
     if constexpr (!is_complex_v<T>) {
@@ -151,7 +151,7 @@ class Schur {
   double largest_ = 0;
 };
 
-// Of the block of two rows at i.
+// The first eigenvalue of the block of two rows at i.
 template <class T>
 Complex first_of_pair(Schur<T>& t, int64_t i) {
   if constexpr (is_complex_v<T>)

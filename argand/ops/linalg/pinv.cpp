@@ -34,7 +34,7 @@ Tensor threshold(const char* op, const Tensor& A, const Tensor& sizes, const Ten
   return (atol.defined() ? maximum(atol, relative) : relative).unsqueeze(-1);
 }
 
-// Of numbers, as tensors: without a number for rtol, atol stands alone if it is not 0.
+// The tolerances as tensors.  Without rtol, atol alone applies if it is positive.
 std::pair<Tensor, Tensor> tolerances(const Tensor& A, std::optional<double> atol, std::optional<double> rtol) {
   const double absolute = atol.value_or(0), relative = rtol ? *rtol : absolute > 0 ? 0 : default_rtol(A);
   const TensorOptions options = A.options().dtype(kDouble);
@@ -85,7 +85,7 @@ struct LinalgPinvTensors : Kernel<LinalgPinvTensorsArgs> {
     const NoGradGuard values_alone;
     exec::copy_elements(out, pseudo_inverse(a.self, a.atol, a.rtol, a.hermitian));
   }
-  // Of matrices that keep their rank (Golub and Pereyra 1973), so that it is finite where values repeat.
+  // The gradient at constant rank (Golub and Pereyra 1973), which is finite where singular values repeat.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor P = c.result(), A = c.self, gh = mH(g), Ph = mH(P);
     const Tensor along = Ph.matmul(g).matmul(Ph);

@@ -41,7 +41,7 @@ void reflect(const T* v, T tau, T* column, int64_t n) {
   for (int64_t i = 1; i < n; ++i) column[i] -= dot * v[i];
 }
 
-// Of the n columns at `a`, which are `distance` apart, the first `rows` elements: A -= tau (A v) v^H.
+// A -= tau (A v) v^H for the first `rows` elements of the n columns at `a`, which are `distance` apart.
 template <class T>
 void reflect_from_right(const T* v, T tau, T* a, int64_t rows, int64_t distance, int64_t n) {
   if (tau == T(0)) return;
@@ -54,7 +54,7 @@ void reflect_from_right(const T* v, T tau, T* a, int64_t rows, int64_t distance,
   }
 }
 
-// Of a [m, n]: R above the diagonal, reflections below.
+// The QR factorization of a [m, n], in place: R on and above the diagonal, the reflections below.  Returns their taus.
 template <class T>
 std::vector<T> factor_qr(T* a, int64_t m, int64_t n) {
   std::vector<T> tau(static_cast<size_t>(std::min(m, n)));

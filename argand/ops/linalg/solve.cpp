@@ -53,7 +53,7 @@ struct Elimination {
   void solve(T* b, int64_t r) const { solve_lu(lu.data(), pivots.data(), n, b, r); }
 };
 
-// Of the ops that take one batch of A and B.
+// The checks for ops that take one batch of A and B.
 void check_system(const char* op, const Tensor& A, const Tensor& B) {
   check_matrices(op, A, true);
   ARGAND_CHECK(DtypeError, B.dtype() == A.dtype(), op,
@@ -420,7 +420,7 @@ class Adjugate {
   T sign_ = T(1);
 };
 
-// Of values s in each batch, the products of all but the i-th and the j-th, at [i, j]; on the diagonal 0.
+// At [i, j], the product of all values of a batch but the i-th and the j-th; 0 on the diagonal.
 Tensor products_without_two(const Tensor& values) {
   const Tensor s = values.to(Device(kCPU), kDouble).contiguous();
   const int64_t n = s.size(-1);
@@ -488,7 +488,7 @@ struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
     s->values_differ("a matrix with equal rows or columns has no inverse");
     s.add({regular(s, {3, 3})});
     s.add({s->real({2, 2, 2})});
-    // Of rank 1, where the adjugate is 0, and what the gradient's own gradient needs is not there.
+    // A matrix of rank 1: its adjugate is 0, and the second derivative is not available.
     s.add_without_gradient({s->real({4, 1}).matmul(s->real({1, 4}))});
     s.fails({s->real({2, 3})}, "_linalg_adjugate: A must be batches of square matrices, but they are 2 by 3 matrices");
   }
@@ -573,7 +573,7 @@ struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
       });
     });
   }
-  // Of log(det), z with dz = tr(A^-1 dA): the second result is its real part, the first e^(i Im z).
+  // For z = log(det), dz = tr(A^-1 dA).  The second result is Re z, the first e^(i Im z).
   static Grads grad(const Ctx& c, const Grads& g) {
     Tensor slope = g[1];
     if (c.A.is_complex() && g[0].defined()) {

@@ -19,7 +19,7 @@ struct Channels {
   }
   int64_t count() const { return n * inner; }  // elements of a channel
   NormShape shape() const { return {{n, c, inner}, {1, c, 1}, {1, c, 1}, {0, 2}, {0, 2}}; }
-  // Of elements as they lie: with the channels last, a sample for each place.
+  // A pass over the elements in memory order: with channels last, each position counts as a sample.
   cpu::ChannelPass pass(ScalarType type, bool last) const {
     return last ? cpu::ChannelPass{type, n * inner, c, 1} : cpu::ChannelPass{type, n, c, inner};
   }

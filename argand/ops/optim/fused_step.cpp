@@ -23,7 +23,7 @@ struct Range {
   }
 };
 
-// Of arguments that are checked.
+// Expects arguments that are checked.
 std::vector<Range> ranges_of(const FusedStepArgs& a) {
   std::vector<Range> out;
   size_t begin = 0, state = 0;

@@ -11,7 +11,7 @@ class ComposedRecurrence {
  public:
   ComposedRecurrence(RnnKind kind, const Tensor& gates, const Tensor& hx, const Tensor& cx, const Tensor& w_hh,
                      const Tensor& b_hh, bool reverse);
-  // Of gates, hx, cx, w_hh and b_hh, for the gradients of the outputs and of the last c (or undefined).
+  // The gradients of gates, hx, cx, w_hh and b_hh, from those of the outputs and of the last c (or undefined).
   std::array<Tensor, 5> gradients(const Tensor& grad_output, const Tensor& grad_cn) const;
 
  private:

@@ -122,7 +122,7 @@ struct Histc : Kernel<HistcArgs> {
                      [](int64_t count) { return static_cast<T>(static_cast<op_math_t<T>>(count)); });
     });
   }
-  // Of x in [low, high].  Where the product or a difference overflows, in halves and in another order.
+  // The part that x in [low, high] lies in.  If the formula overflows, halved numbers in another order give it.
   template <class A>
   static int64_t part_of(A x, A low, A high, int64_t bins) {
     const A n = static_cast<A>(bins), place = (x - low) * n / (high - low);

@@ -111,10 +111,10 @@ Tensor counts(const char* op, const Tensor& points, const std::vector<Tensor>& e
   return out;
 }
 
-// Of one dimension: a column, and what it is counted by as a row.
+// For histograms of one dimension: the values as a column, and the weights as a row.
 Tensor column(const Tensor& self) { return self.detach().reshape({-1, 1}); }
 Tensor row(const Tensor& weight) { return weight.defined() ? weight.detach().reshape({-1}) : weight; }
-// Of several.
+// For histograms of several dimensions: one row for each point.
 Tensor rows(const Tensor& self) {
   return self.detach().reshape({numel_of(self.sizes().slice(0, self.sizes().size() - 1)), self.sizes().back()});
 }

@@ -8,7 +8,7 @@
 namespace argand::ops {
 namespace {
 
-// Of _roi_average and its gradient.
+// The options of _roi_average and of its gradient.
 template <class Args>
 RoiOptions options_of(const Args& a) {
   ARGAND_CHECK(ValueError, a.window >= 0 && a.window <= 2, Args::kName, ": expected window 0, 1 or 2, got ", a.window);

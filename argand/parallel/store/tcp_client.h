@@ -34,7 +34,7 @@ class TcpClient {
   std::mutex mutex_;
   std::condition_variable free_;
   bool busy_ = false;
-  // Of the thread whose turn it is:
+  // Used by the thread whose turn it is:
   Descriptor socket_;
   std::string broken_;  // why no connection can be had any more
 };

@@ -89,7 +89,7 @@ class Future final : public RefCounted {
     wait();
     if (error_) std::rethrow_exception(error_);
   }
-  // Of one that is complete; throws its error.
+  // The value of a complete future; throws its error.
   IValue value() const {
     const std::lock_guard lock(mutex_);
     TORCH_CHECK(completed_, "Future::value: it is not complete; wait() waits");
