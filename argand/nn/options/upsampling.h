@@ -1,4 +1,4 @@
-// Options of Upsample and functional::interpolate: the size of the result, or the factors to it.
+// Options of Upsample and functional::interpolate: the size of the result, or scale factors.
 #pragma once
 #include <optional>
 #include <variant>
