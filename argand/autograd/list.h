@@ -12,7 +12,7 @@ namespace argand {
 
 class IValue;
 
-// LibTorch's programs call it to allow elements of any type in a list of IValues.  Here they always are allowed.
+// LibTorch's type for lists of IValues with elements of any type.  Here such elements are always allowed.
 struct AnyType {
   static std::shared_ptr<AnyType> get() { return std::make_shared<AnyType>(); }
 };

@@ -75,10 +75,10 @@ class Module : public std::enable_shared_from_this<Module> {
   // misshaped names, and then nothing has changed.  Without `strict`, missing and unexpected names are passed over.
   void load_state_dict(const StateDict& state, bool strict = true);
 
-  // Parameters, buffers and submodules into an archive, by name, and out of one of such a module.  Loading takes over
-  // dtypes, and the device if the archive was loaded to one or what it holds was saved on a GPU; ValueError for what is
-  // missing or of another shape, and then some tensors may have changed.  A module that is not serializable is left out
-  // of its parent's archive.
+  // Saves parameters, buffers and submodules by name into an archive, and loads them from an archive of such a module.
+  // Loading also takes over dtypes, and the device if the archive was loaded to a device or its contents were saved on
+  // a GPU.  ValueError for a missing entry or another shape; then some tensors may have changed.  A module that is not
+  // serializable is left out of its parent's archive.
   virtual bool is_serializable() const { return true; }
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
@@ -161,7 +161,7 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, Module& mo
 serialize::InputArchive& operator>>(serialize::InputArchive& archive, const std::shared_ptr<Module>& module);
 
 // Gives a module type clone(): a new object is made from the type's reset() and takes over copies of all tensors.
-// Shared between programs: for a module of the library, the library defines it (ARGAND_LIBRARY_MODULE).
+// ARGAND_SHARED, because the library itself defines it for modules of the library (ARGAND_LIBRARY_MODULE).
 template <class Derived>
 class ARGAND_SHARED Cloneable : public Module {
  public:

@@ -17,7 +17,7 @@ struct LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
   ARGAND_OPTION(int64_t, max_iter) = 20;                           // per step
   ARGAND_OPTION(std::optional<int64_t>, max_eval) = std::nullopt;  // of the closure per step; max_iter * 5 / 4
   ARGAND_OPTION(double, tolerance_grad) = 1e-7;                    // stops when no element of the gradient is larger
-  ARGAND_OPTION(double, tolerance_change) = 1e-9;                  // or neither parameters nor loss change more
+  ARGAND_OPTION(double, tolerance_change) = 1e-9;                  // or when parameters and loss change no more
   ARGAND_OPTION(int64_t, history_size) = 100;
   ARGAND_OPTION(std::optional<std::string>, line_search_fn) = std::nullopt;  // "strong_wolfe", or steps of lr
 };

@@ -30,11 +30,11 @@ class OptimizerParamState {
   virtual void each_tensor(const std::function<void(const char*, Tensor&, bool)>&) {}
   virtual int64_t step_count() const { return 0; }
   virtual void set_step_count(int64_t) {}
-  // Into an archive and out of it; here by each_tensor() and step_count().  A state of one's own that names no tensors
-  // is saved by what it makes of these.
+  // Saves into and loads from an archive, by each_tensor() and step_count().  A state type of a program's own that
+  // names no tensors is saved by its own override of these.
   virtual void serialize(argand::serialize::InputArchive& archive);
   virtual void serialize(argand::serialize::OutputArchive& archive) const;
-  // False if the tensors' shape or dtype is not the parameter's: a saved state is then loaded unchecked.
+  // False if the tensors need not have the parameter's shape and dtype: a saved state is then loaded as it is.
   virtual bool is_shaped_as_parameter() const { return true; }
 };
 
@@ -44,7 +44,7 @@ class OptimizerOptions {
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
   virtual double get_lr() const = 0;
   virtual void set_lr(double lr) = 0;
-  // Calls f(name, value) for every number; the value may be changed.  What is not named here is saved by serialize().
+  // Calls f(name, value) for every number; f may change the value.  Options not named here are saved by serialize().
   virtual void each_number(const std::function<void(const char*, double&)>&) {}
   // Saves into and loads from an archive, by each_number().
   virtual void serialize(argand::serialize::InputArchive& archive);
@@ -198,7 +198,7 @@ class Optimizer {
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
   OptimizerStates& state() { return state_; }
   const OptimizerStates& state() const { return state_; }
-  // LibTorch's first interface, which warns: the parameters of all groups, how many, and more for the first group.
+  // LibTorch's first interface, which warns: all groups' parameters, their number, and how to add to the first group.
   size_t size() const;
   std::vector<Tensor> parameters() const;
   void add_parameters(const std::vector<Tensor>& parameters);
@@ -206,9 +206,9 @@ class Optimizer {
   // Everything a resumed run needs: "state.3.exp_avg", "state.3.step", "param_groups.0.lr", ...  Parameters are
   // numbered in order over all groups.  Tensors share memory with the optimizer.
   StateDict state_dict() const;
-  // Checks all of it first; on ValueError nothing has changed.
+  // Checks the whole state first; after a ValueError nothing has changed.
   void load_state_dict(const StateDict& state);
-  // The same, into and out of an archive.
+  // The same for an archive.
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
 
@@ -216,7 +216,7 @@ class Optimizer {
   // The state of a parameter, made if missing.
   OptimizerParamState& state_of(const Tensor& param);
   using StatePtr = std::unique_ptr<OptimizerParamState>;
-  // An optimizer that remembers nothing need not have it: NotImplementedError.
+  // An optimizer without state need not have it: NotImplementedError.
   virtual StatePtr make_state() const;
   Tensor run_closure(const LossClosure& closure);
 
