@@ -9,7 +9,7 @@ namespace argand::parallel {
 
 std::vector<Tensor> equal_parts(const Tensor& flat, int size);
 
-// Parts of a flat tensor: where each ends.
+// Parts of a flat tensor: the end of each part.
 struct Rows {
   std::vector<int64_t> ends;
   std::vector<Tensor> of(const Tensor& flat) const;
