@@ -35,7 +35,7 @@ Tensor gather(const std::vector<Tensor>& outputs, const Device& device, int64_t 
 std::vector<Device> all_gpus();
 }  // namespace detail
 
-// Runs modules[i]->forward(inputs[i]) for all i at once, each on the device of its input.
+// Runs modules[i]->forward(inputs[i]) for all i at once, each on the device of its input; `devices` get the results.
 template <class M>
 std::vector<Tensor> parallel_apply(std::vector<M>& modules, const std::vector<Tensor>& inputs,
                                    const std::optional<std::vector<Device>>& devices = std::nullopt) {

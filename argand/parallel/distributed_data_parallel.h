@@ -1,5 +1,6 @@
 // One model in all processes of a group: the same initial parameters, and after each backward the mean of all
 // gradients, so that N processes with batches of B train as one with batches of N * B.
+//
 //   parallel::init_process_group();
 //   nn::Sequential net(...);
 //   parallel::DistributedDataParallel model(net);

@@ -6,6 +6,7 @@
 // been sent, it is sent.  After backward, .grad of each parameter is a part of its bucket's memory.  The next backward
 // reuses that memory if nothing holds a gradient any more (zero_grad()), so that addresses repeat from step to step;
 // otherwise it allocates new memory, and a gradient that the program keeps stays as it is.
+//
 // A parameter that this backward did not use counts as zeros.  After its gradients, a bucket has one number for each
 // parameter, 1 if this process used it.  If the sum is 0, no process used it, and .grad stays as it was.  So unused
 // parameters need not be known in advance, and the graph is not searched for them.

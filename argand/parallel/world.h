@@ -28,10 +28,12 @@ struct Failure {
 // rank is lost.  So the work does not grow with the number of ranks, and a slow but living process is not lost.  The
 // time between two reads counts for one second at most, so that a slow network is not taken for a lost rank.  The
 // thread starts before the ranks are connected, so a rank that is lost while they join is named, too.
+//
 // Note [Ranks that have left]
 // A rank that leaves the world closes its connections, and ranks that wait for its messages notice that at once.  MPI
 // does not report it.  So the same thread also checks whether ranks that messages wait for have left: two seconds later
 // nothing can be in transit any more, and the wait fails.
+//
 // Note [The end of the store]
 // The process that holds the store may end first, while others still receive its messages or continue without it.  It
 // announces that and waits until all others know.  They then do not treat the end of the store as a failure; later
