@@ -1,4 +1,4 @@
-// Calls of the ops that pool regions of interest, checked.
+// Checked calls of the ops that pool regions of interest.
 #pragma once
 #include "argand/kernels/roi.h"
 #include "argand/ops/define.h"
@@ -47,7 +47,7 @@ struct RoiArguments {
   const Tensor input, rois;
 };
 
-// For samples: `count` regions of so many images, among them some outside, without an area and turned around.
+// For samples: `count` regions of so many images, some of them outside, empty or with swapped corners.
 Tensor sample_regions(SampleSink* s, int64_t count, int64_t images);
 
 }  // namespace argand::ops

@@ -1,4 +1,4 @@
-// What templates over modules ask at compile time.
+// Compile-time queries for templates over modules.
 #pragma once
 #include <type_traits>
 #include <utility>
