@@ -5,8 +5,8 @@
 
 namespace argand::ops {
 
-// Whether `t` has four or five dimensions with the channels last, with or without gaps.  It must not be contiguous too,
-// as a tensor of one channel can be.
+// Whether `t` has four or five dimensions with the channels last, with or without gaps.  False if it is contiguous as
+// well, as a tensor of one channel can be.
 bool has_channels_last(const Tensor& t);
 // The same by the strides alone, including those of dimensions of size 1, so that an unsqueezed image without a batch
 // does not count.  PyTorch's interpolation uses this rule.

@@ -116,7 +116,7 @@ std::optional<IValue> value_of(const io::Value& v) {
   }
 }
 
-// A module that is reached by many paths has as many names.
+// A module that is reached by several paths has several names.
 constexpr size_t kMaxVisits = size_t{1} << 21;
 
 // What an archive cannot hold (dicts with other keys than texts, say) is left out: it was not written by one.

@@ -9,7 +9,7 @@ namespace argand::ops {
 
 class RepeatableMasks {
  public:
-  // The size of the stored generator state: 0 if nothing is drawn.
+  // The shape and dtype of the stored generator state: bytes, none if nothing is drawn.
   static TensorMeta state_meta(const Device& device, double p);
   // Reserves from the generator of state's device what `masks` masks with `elements` elements in total need, and stores
   // the generator's position in `state`.

@@ -6,7 +6,7 @@
 
 namespace argand::ops {
 
-// While this object exists, autocast does nothing else.
+// While this object exists, autocast casts nothing else.
 class Float32Region {
  public:
   // `input`: the tensor whose device counts, and whose dtype results get; `on_cpu`: whether the op does so there, too.
