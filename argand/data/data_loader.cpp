@@ -109,8 +109,7 @@ void DataLoader::load_state_dict(const StateDict& state) {
   own.clone().set_state(before);  // throws for what is no state
   const auto at = batches->item<int64_t>();
   ARGAND_CHECK(ValueError, at <= num_batches(), "load_state_dict: batch ", at, " of ", num_batches());
-  // Between two passes, the loader's own generator is in its current state; the default one does not belong to the
-  // loader.
+  // Between two passes, the state is that of the loader's own generator; the default generator is left alone.
   if (at < 0 && options_.generator().defined()) own.set_state(before);
   given_ = nullptr;
   before_ = std::move(before);

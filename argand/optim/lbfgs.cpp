@@ -45,7 +45,7 @@ double largest(const Tensor& t) { return t.numel() == 0 ? 0 : t.abs().max().item
 
 bool searches_lines(const LBFGSOptions& o) { return o.line_search_fn().has_value(); }
 
-// The parameters before a step; the destructor restores them unless they were dropped.  On the CPU that allocates
+// The parameters before a step; the destructor restores them unless forget() was called.  On the CPU that allocates
 // nothing.
 class ParametersBefore {
  public:
@@ -65,7 +65,7 @@ class ParametersBefore {
   static void put_back(const Tensor& p, const Tensor& copy) noexcept {
     try {
       if (!p.is_cpu()) return exec::copy_elements(p, copy);
-      p.impl().data();  // issues the work that waits for the parameter; it fails if memory is short
+      p.impl().data();  // issues the work that waits for it; its allocations may fail
     } catch (...) {
     }
     p.storage()->recover();  // also replaces lost contents (Note [Lost writes])

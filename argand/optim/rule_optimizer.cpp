@@ -112,7 +112,7 @@ class RuleOptimizer::Step {
   size_t first_run_of_group_ = 0;
   std::vector<std::pair<Tensor*, Tensor>> new_tensors_;  // of states that lack them
   OptimizerStates new_states_;
-  StatePtr blank_;  // the initial state of a parameter
+  StatePtr blank_;  // the state for parameters without one; kept if they need none
 };
 
 Tensor RuleOptimizer::step(LossClosure closure) {

@@ -232,7 +232,7 @@ void all_to_all(Channel& channel, const std::vector<Tensor>& outputs, const std:
 }
 
 void barrier(Channel& channel) {
-  // After step k, a rank knows that the 2^k ranks before it have arrived.
+  // In step k, a rank learns that 2^k more ranks have arrived.
   char nothing = 0;
   for (int step = 0, distance = 1; distance < channel.size(); ++step, distance *= 2) {
     Transfers transfers;

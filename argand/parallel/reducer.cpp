@@ -232,7 +232,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
 
   static bool uses_all(const Bucket& b) { return std::find(b.used.begin(), b.used.end(), 0.f) == b.used.end(); }
 
-  // Waits for a GPU; not needed if this process used all parameters.
+  // Waits for a GPU; if this process used all parameters, it need not be called.
   std::vector<bool> used_by_any(const Bucket& b, const Tensor& result) const {
     const auto n = static_cast<int64_t>(b.parameters.size());
     const Tensor counts = result.narrow(0, b.elements, n).to(kCPU, kComplexDouble).abs();

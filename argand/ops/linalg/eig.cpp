@@ -187,7 +187,7 @@ struct LinalgEig : Kernel<LinalgEigArgs> {
             {a.self.impl().sizes, complex_type(a.self.dtype())}};
   }
   static void cpu(const Args& a, std::span<Tensor> outs) { decompose_all("linalg.eig", a.self, outs[0], outs[1]); }
-  // The columns of V keep their length: what a step adds along them is taken away.
+  // The columns of V keep their length, so the part of a step along them is removed.
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined() && !g[1].defined()) return {{}};
     const Tensor& V = c.result(1);

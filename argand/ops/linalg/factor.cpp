@@ -1,4 +1,4 @@
-// Factorizations: QR by reflections, Cholesky's; and what follows from them.
+// Factorizations: QR by reflections and Cholesky, and ops that use them.
 #include <cmath>
 #include <limits>
 
@@ -14,8 +14,8 @@ namespace {
 
 // ---- loops
 
-// L in the lower half of a, row after row, reading that half alone; the number, from 1, of the row where the matrix is
-// seen not to be positive-definite, or 0.
+// Computes L in the lower half of the row-major a, reading only that half.  Returns the number, from 1, of the row
+// where the matrix proves not positive-definite, or 0.
 template <class T>
 int64_t factor_cholesky(T* a, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
@@ -110,7 +110,7 @@ struct LinalgQr : Kernel<LinalgQrArgs> {
                  "linalg_qr: The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
     if (!g[0].defined() && !g[1].defined()) return {{}};
     if (m >= n) return {qr_gradient(g[0], g[1], Q, R)};
-    // A = [X Y]: X = Q U has a factorization of its own, and the rest of R is Q^H Y.
+    // A = [X Y]: X = Q U is a factorization, and the rest of R is Q^H Y.
     const Tensor U = R.narrow(-1, 0, m);
     Tensor gQ = g[0], gU, gY;
     if (g[1].defined()) {

@@ -1,4 +1,4 @@
-// LU decompositions with pivots, and what is solved by them.
+// LU decompositions with pivots, and solving by them.
 #include "argand/base/linalg_error.h"
 #include "argand/exec/autocast_scope.h"
 #include "argand/ops/create/literal.h"
@@ -225,7 +225,7 @@ ARGAND_NODE(LinalgLu)
 
 namespace {
 
-// X with A X = B, or A^H X = B, for the A = P L U of one batch with B.
+// X with A X = B, or A^H X = B, for A = P L U, where A and B have one batch.
 Tensor solve_by_factors(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool adjoint) {
   const exec::AutocastScope plain;  // P's products only move rows
   const Tensor P = permutation_matrix(LU, pivots);

@@ -22,7 +22,7 @@ double order(const Scalar& ord) {
   return ord.toDouble();
 }
 
-// What `reduce` makes of the singular values of the matrices in two dimensions.
+// The result of `reduce` on the singular values of the matrices in two dimensions.
 template <class F>
 Tensor of_singular_values(const Tensor& self, const Dims& dims, bool keepdim, std::optional<ScalarType> dtype,
                           F reduce) {

@@ -37,14 +37,14 @@ std::string not_invertible(int64_t at) {
              "singular.");
 }
 
-// What elimination with pivots makes of one matrix.
+// The result of elimination with pivots for one matrix.
 template <class T>
 struct Elimination {
   int64_t n;
   std::vector<T> lu;
   std::vector<int64_t> pivots;
   int64_t zero = 0;  // the number, from 1, of the first pivot that is 0, or 0
-  T sign;            // of the determinant, by the rows that changed places
+  T sign;            // the determinant's sign from the row swaps
 
   Elimination(const T* matrix, int64_t size) : n(size), lu(matrix, matrix + n * n), pivots(static_cast<size_t>(n)) {
     sign = factor_lu(lu.data(), n, n, pivots.data(), zero) % 2 ? T(-1) : T(1);
@@ -63,7 +63,7 @@ void check_system(const char* op, const Tensor& A, const Tensor& B) {
                ": expected B of batch and rows of A ", A.sizes(), ", got ", B.sizes());
 }
 
-// Both with their batches broadcast.
+// Both matrices with their batches broadcast.
 std::pair<Tensor, Tensor> with_one_batch(const char* op, const Tensor& A, const Tensor& B) {
   const Dims to = broadcast_shapes(batch_and(A, {}), batch_and(B, {}), op);
   return {with_batch(A, to, 2), with_batch(B, to, 2)};
@@ -432,7 +432,7 @@ Tensor products_without_two(const Tensor& values) {
   for (int64_t b = 0; b < numel_of(s.sizes().slice(0, static_cast<size_t>(s.dim() - 1))); ++b, from += n, to += n * n) {
     double before = 1;  // the product of those before i
     for (int64_t i = 0; i < n; before *= from[i++]) {
-      double after = 1;  // of those behind j
+      double after = 1;  // the product of those after j
       for (int64_t j = n - 1; j > i; after *= from[j--]) to[i * n + j] = after;
       double between = before;
       for (int64_t j = i + 1; j < n; between *= from[j++]) to[j * n + i] = to[i * n + j] *= between;

@@ -59,7 +59,7 @@ Tensor svd_gradient(const Tensor& gU, const Tensor& gS, const Tensor& gVh, const
   }
   if (diagonal.defined()) inner = inner + diag_embed(diagonal);
   Tensor result = U.matmul(inner).matmul(Vh);
-  // What lies outside of the spaces that U and V span.
+  // The part outside of the spaces that U and V span.
   if (gU.defined() && U.size(-2) > U.size(-1)) {
     const Tensor x = gU / across;
     result = result + (x - U.matmul(mH(U).matmul(x))).matmul(Vh);
@@ -122,7 +122,7 @@ struct SvdFactors : Kernel<SvdFactorsArgs> {
     if (!g[0].defined() && !g[1].defined() && !g[2].defined()) return {{}};
     return {svd_gradient(first(g[0], -1), g[1], first(g[2], -2), first(c.result(0), -1), S, first(c.result(2), -2))};
   }
-  // Vectors are one of many choices: python/tests/test_decompositions.py checks gradients of what all have in common.
+  // Vectors are not unique: python/tests/test_decompositions.py checks gradients of what all choices have in common.
   static void samples(S& s) {
     s.add_without_gradient({s->real({4, 3})});
     s.add_without_gradient({s->real({2, 3, 4}), true});

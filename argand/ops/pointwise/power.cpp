@@ -18,7 +18,7 @@ struct Pow : Pointwise<PowArgs> {
     static constexpr auto compute = kRealBody | kComplexTypes;
     ARGAND_BODY((x, y), pow(x, y))
   };
-  // Exponents that are numbers and have a cheaper form, as in PyTorch to the bit.
+  // Number exponents with a cheaper form; results are bit-identical to PyTorch's.
   template <class A>
   struct Unary : Pointwise<A> {
     static constexpr auto compute = kRealBody;

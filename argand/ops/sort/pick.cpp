@@ -179,7 +179,7 @@ struct Mode : Kernel<ModeArgs> {
     s.add({s->integer({4, 9}, 0, 3)});
     s.add({s->integer({9, 4}, -2, 2), 0, true});
     s.add({s->integer({3000}, 0, 2000)});
-    // The least change of an element makes it a different one: there is no derivative.
+    // The smallest change of an element can change the result: there is no derivative.
     s.add_without_gradient({s->apart({3, 4}), 1});
     s.fails({s->real({3, 0}), 1}, "mode: Expected reduction dim 1 to have non-zero size.");
   }

@@ -1,4 +1,4 @@
-// Which elements or rows there are: _unique2, unique_dim, unique_consecutive.
+// Distinct elements or rows: _unique2, unique_dim, unique_consecutive.
 #include <numeric>
 
 #include "argand/kernels/cpu/sort.h"
@@ -139,7 +139,7 @@ Uniques of_elements(const Tensor& self, bool sort, bool return_inverse, bool ret
 // The unique slices along a dimension; always returns all three results, as PyTorch does.
 Uniques of_slices(const char* op, const Tensor& self, int64_t dim, bool sort) {
   const int64_t d = wrap_dim(dim, self.dim(), op), n = size_at(self, d);
-  // Without elements all slices would be equal, or there are no slices; PyTorch refuses the first.
+  // Without elements, either all slices would be equal, which PyTorch refuses, or there are no slices.
   ARGAND_CHECK(ValueError, self.numel() > 0 || n == 0, op,
                ": there are 0 sized dimensions, and they aren't selected, so unique cannot be applied; got sizes ",
                self.sizes());
