@@ -13,7 +13,7 @@ struct DictElements {
   DictElements(const DictElements&) = delete;  // the index refers to these entries
   DictElements& operator=(const DictElements&) = delete;
   std::vector<std::pair<IValue, IValue>> entries;
-  size_t find(const IValue& key) const;  // entries.size() if absent; ValueError for an invalid key
+  size_t find(const IValue& key) const;                      // entries.size() if absent; ValueError for an invalid key
   std::pair<size_t, bool> insert(IValue key, IValue value);  // where it is, and whether it is new
   void erase(size_t i);
   void clear();

@@ -18,7 +18,7 @@ void run_sequence(const Sequence& s, const Tensor& out) {
   exec::copy_elements(out, parts);
 }
 
-// The ends are numbers of the result's dtype: whole ones where it has no others.
+// Converts the ends to the result's dtype: integers for integer dtypes.
 Sequence line(const Scalar& from, const Scalar& to, int64_t n, ScalarType dtype) {
   Sequence s{Sequence::kLine};
   s.start = is_integral(dtype) ? std::trunc(from.toDouble()) : from.toDouble();

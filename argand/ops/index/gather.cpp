@@ -20,7 +20,7 @@ namespace {
 
 const int64_t* numbers(const Tensor& index) { return static_cast<const int64_t*>(index.impl().data()); }
 
-// Neighbouring dimensions that lie in `t` as one are one.
+// Adjacent dimensions that are contiguous in `t` are merged.
 AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
   const Dims strides = strides_without(index, t, dim);
   AlongDim s{index.numel(), stride_at(t, dim), 0, {}, {}};
@@ -138,7 +138,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
     }
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
-    const int64_t most = size_at(index, dim);  // that can meet in one place
+    const int64_t most = size_at(index, dim);  // the most elements that can have one position
     dispatch<kAllTypes>(out.dtype(), "scatter_add", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T* from = raw<T>(src);

@@ -162,7 +162,7 @@ struct SpecialZeta : Pointwise<SpecialZetaArgs> {
 };
 ARGAND_OP(SpecialZeta)
 
-// No library implements the gradient in the shape of the distribution.
+// The gradient in the shape of the distribution is not implemented.
 struct Igamma : Pointwise<IgammaArgs> {
   static constexpr auto schema = "igamma(Tensor self, Tensor other) -> Tensor";
   static constexpr const char* overloads[] = {"special_gammainc(Tensor self, Tensor other) -> Tensor"};

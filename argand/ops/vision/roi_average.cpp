@@ -24,7 +24,7 @@ void check_channels(const char* op, int64_t channels, int64_t height, int64_t wi
                " channels and ", height, " x ", width, " bins");
 }
 
-// Which channel of the input goes to each element of a result, as torchvision's ops return it.
+// The input channel of each element of a result, as torchvision's ops return it.
 Tensor channel_mapping(const Tensor& result) {
   const int64_t bins = result.sizes()[1] * result.sizes()[2] * result.sizes()[3];
   const Tensor numbers = arange(bins, TensorOptions(result.device()).dtype(kInt));
