@@ -28,7 +28,8 @@
 //                num_scalars, if the body's scalars are not simply the numbers among the arguments
 //   Kernel       infer(const Args&) -> TensorMeta or TensorMetas;
 //                run(const Args&, Tensor& out | std::span<Tensor> outs), written in building blocks that each device
-//                implements (kernels/blocks.h), or cpu(...) of the same form, whose results a GPU gets back; optional: starts_from_self, writes_strided, crosses_devices, writes_one_value
+//                implements (kernels/blocks.h), or cpu(...) of the same form, whose results a GPU gets back; optional:
+//                starts_from_self, writes_strided, crosses_devices, writes_one_value
 //   View         view(const Args&) -> ViewLayout; has NAME_copy as well, as has what names kCopy among its variants;
 //                optional: copies_first, if it copies before it views because not every layout has the view
 //   Composite    compose(const Args&) -> what the schema returns

@@ -33,8 +33,9 @@ TEST(Statements, Dtype) {
 }
 
 TEST(Statements, UndefinedTensors) {
-  EXPECT_TRUE(page_says(
-      "| an undefined tensor | answers `numel()`, `dim()`, `sizes()`, `scalar_type()` and the like | as there"));
+  EXPECT_TRUE(
+      page_says("| an undefined tensor | answers `numel()`, `dim()`, `sizes()`, `scalar_type()` and the like | the "
+                "same answers;"));
   const torch::Tensor t;
   EXPECT_EQ(t.numel() + t.dim(), 1);
   try {
@@ -46,7 +47,8 @@ TEST(Statements, UndefinedTensors) {
 }
 
 TEST(Statements, TypesOfTheStandardLibrary) {
-  EXPECT_TRUE(page_says("| `c10::optional`, `c10::complex` | the latter a type of its own | the standard library's |"));
+  EXPECT_TRUE(page_says(
+      "| `c10::optional`, `c10::complex` | `c10::complex` is a type of its own | the standard library's types |"));
   static_assert(std::is_same_v<c10::optional<int>, std::optional<int>>);
   static_assert(std::is_same_v<c10::complex<float>, std::complex<float>>);
 }
@@ -59,8 +61,8 @@ TEST(Statements, ErrorsAreOfC10) {
 }
 
 TEST(Statements, AModuleOfAnotherShape) {
-  EXPECT_TRUE(page_says(
-      "| loading a module | takes over any shape, and the device of the file | a shape that differs is an error;"));
+  EXPECT_TRUE(
+      page_says("| loading a module | takes over any shape, and the device of the file | another shape is an error;"));
   std::stringstream file;
   torch::save(torch::nn::Linear(2, 3), file);
   torch::nn::Linear other(4, 3);
@@ -85,7 +87,8 @@ TEST(Statements, ListsInValues) {
 }
 
 TEST(Statements, BytesOfAnotherDtype) {
-  EXPECT_TRUE(page_says("| `t.set_(source)` | takes the bytes of another dtype as its own | an error |"));
+  EXPECT_TRUE(
+      page_says("| `t.set_(source)` | reinterprets the bytes if the dtypes differ | an error if the dtypes differ |"));
   torch::Tensor t = torch::ones({2});
   EXPECT_THROW(t.set_(torch::ones({2}, torch::kLong)), c10::Error);
 }
@@ -97,7 +100,7 @@ TEST(Statements, NodesPrintAsAddresses) {
 
 TEST(Statements, OptionsOfGroups) {
   EXPECT_TRUE(
-      page_says("a value that is set holds, whatever it is; what is not set is the optimizer's default in both"));
+      page_says("a value that was set is used; in both libraries a value that was not set is the optimizer's default"));
   using Options = torch::optim::SGDOptions;
   torch::optim::OptimizerParamGroup group({torch::ones({1}, torch::requires_grad())}, std::make_unique<Options>(0.5));
   torch::optim::SGD optimizer(std::vector{group}, Options(0.1).momentum(0.9));
@@ -107,19 +110,19 @@ TEST(Statements, OptionsOfGroups) {
 }
 
 TEST(Statements, NoTensorHasNames) {
-  EXPECT_TRUE(page_says("`refine_names` and what computes with names is a `NotImplementedError`"));
+  EXPECT_TRUE(page_says("`refine_names` and functions that compute with names raise a `NotImplementedError`"));
   const torch::nn::Unflatten module(torch::nn::UnflattenOptions("a", {{"b", 2}, {"c", 3}}));
   EXPECT_NE(printed(module).find("b"), std::string::npos) << printed(module);
 }
 
 TEST(Statements, WhatComesWithNamespaces) {
-  EXPECT_TRUE(page_says("what Argand's headers declare is visible under `torch::` too"));
+  EXPECT_TRUE(page_says("everything that Argand's headers declare is also visible under `torch::`"));
   static_assert(std::is_same_v<torch::ShapeError, argand::ShapeError>);
 }
 
 TEST(Statements, AQueryWithNothingToAttendTo) {
   EXPECT_TRUE(page_says(
-      "| a query with nothing to attend to | NaN in `TransformerEncoderLayer` and its kin | 0, as in Python"));
+      "| a query that may attend to no key | NaN in `TransformerEncoderLayer` and similar modules | 0, as in Python"));
   torch::nn::TransformerEncoderLayer layer(torch::nn::TransformerEncoderLayerOptions(4, 2).dropout(0));
   const torch::Tensor nothing = torch::full({3, 3}, -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(layer->forward(torch::randn({3, 1, 4}), nothing).isfinite().all().item<bool>());

@@ -26,6 +26,11 @@ _SHOWN = {"debug", "verbose_progress", "guard_filter_fn", "profiler_mark_wrapper
 _CALLED = set("joint_custom_post_pass joint_custom_pre_pass post_grad_custom_post_pass post_grad_custom_pre_pass pre_grad_custom_pass".split())
 
 
+def shows(name):
+    """Whether an option asks for something to be seen, or called."""
+    return name in _SHOWN or name in _CALLED
+
+
 def check(mode, options, dynamic_shapes, fullgraph, recompile_limit, backend, as_it_is):
     """Errors for what torch.compile cannot be given, warnings for what it is given in vain."""
     if mode is not None and options is not None:
@@ -49,7 +54,7 @@ def _check_option(name, value):
     family = name.partition(".")[0] if "." in name else None
     if name in _SWITCHES and not isinstance(value, bool):
         raise RuntimeError(f"Unexpected type of attr {name}, got {type(value).__name__} should be bool")
-    if name in _SHOWN or name in _CALLED or family == "trace":
+    if shows(name) or family == "trace":
         if value:
             warn_ignored("torch.compile", f"options[{name!r}]", value, "no code is generated that could be shown, checked or changed")
     elif name not in _SWITCHES and name not in _VALUES and family not in _FAMILIES:

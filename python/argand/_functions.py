@@ -4,6 +4,7 @@ import warnings
 
 from . import _C
 from ._overridable import make_overridable
+from ._tensor_arguments import need_tensors
 from .storage import TypedStorage, UntypedStorage, over, tensor_over
 
 Tensor = _C.Tensor
@@ -120,26 +121,31 @@ def _shape_as_tensor(input):
 
 def is_floating_point(input):
     """Whether the dtype is a real floating-point type."""
+    need_tensors("is_floating_point", input=input)
     return input.is_floating_point()
 
 
 def is_complex(input):
     """Whether the dtype is complex."""
+    need_tensors("is_complex", input=input)
     return input.is_complex()
 
 
 def is_signed(input):
     """Whether the dtype has negative numbers."""
+    need_tensors("is_signed", input=input)
     return input.is_signed()
 
 
 def numel(input):
     """The number of elements."""
+    need_tensors("numel", input=input)
     return input.numel()
 
 
 def is_inference(input):
     """Whether the tensor was made in inference mode."""
+    need_tensors("is_inference", input=input)
     return input.is_inference()
 
 
@@ -418,6 +424,7 @@ def unravel_index(indices, shape):
 
 def get_device(input):
     """The index of the GPU, -1 on the CPU."""
+    need_tensors("get_device", input=input)
     return input.get_device()
 
 

@@ -65,6 +65,9 @@ class RemovedByCall(RemovableHandle):
         if remove is not None:
             remove()
 
+    def __repr__(self):  # a program knows it as what it is one of
+        return f"<{RemovableHandle.__module__}.{RemovableHandle.__qualname__} object at {id(self):#x}>"
+
     def __getstate__(self):
         return self._remove, self.id
 

@@ -6,6 +6,7 @@ from . import _C, backends
 from ._functions import Tensor
 from ._ignored import harmless
 from ._refused import refused, refused_class
+from ._switches import checked, checked_argument
 from ._typed_storage import ON_CPU
 from .amp.autocast_mode import is_autocast_enabled, set_autocast_dtype, set_autocast_enabled
 from .autograd.anomaly_mode import set_detect_anomaly
@@ -47,7 +48,7 @@ def is_autocast_cpu_enabled():
 
 def set_autocast_cpu_enabled(enabled):
     """Autocast on or off for the CPU."""
-    set_autocast_enabled("cpu", enabled)
+    set_autocast_enabled("cpu", checked_argument(enabled, "set_autocast_cpu_enabled", "enabled", 1))
 
 
 def set_autocast_cpu_dtype(dtype):
@@ -77,9 +78,7 @@ def set_anomaly_enabled(enabled, check_nan=True):
 
 def set_warn_always(b, /):
     """Whether what the library warns of once, it warns of each time.  Python's filters may still show a text once."""
-    if not isinstance(b, bool):
-        raise TypeError(f"set_warn_always(): expected a bool, got {type(b).__name__}")
-    _C._set_warns_always(b)
+    _C._set_warns_always(checked(b, "torch.set_warn_always()"))
 
 
 def is_warn_always_enabled():

@@ -1,7 +1,8 @@
 """Settings of the process: defaults, determinism, printing, and torch.compile."""
 
-from . import _C
-from ._ignored import ignored, warn_ignored
+from . import _C, _float32_precision
+from ._ignored import warn_ignored
+from ._switches import checked, checked_argument
 
 print_options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _PROFILES = {"default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
@@ -34,7 +35,7 @@ def get_default_device():
 
 def set_default_tensor_type(t):
     """The dtype, and device, of a tensor type by name or class ("torch.cuda.FloatTensor") as defaults."""
-    if isinstance(t, _C.dtype):
+    if isinstance(t, _C.dtype) or not isinstance(t, (str, type)):
         raise TypeError(f"set_default_tensor_type(): expected a tensor type, got {t}; set_default_dtype() takes a dtype")
     from ._functions import _warn_once
     _warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
@@ -55,9 +56,8 @@ _deterministic = {"mode": False, "warn_only": False, "fill": True}
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Accepted for what PyTorch's programs say: every op here is deterministic, with and without.  With it, empty() and the like fill
     the memory, see utils.deterministic.fill_uninitialized_memory."""
-    for name, value in (("mode' (position 1)", mode), ("warn_only'", warn_only)):
-        if not isinstance(value, bool):
-            raise TypeError(f"_set_deterministic_algorithms(): argument '{name} must be bool, not {type(value).__name__}")
+    checked_argument(mode, "_set_deterministic_algorithms", "mode", 1)
+    checked_argument(warn_only, "_set_deterministic_algorithms", "warn_only")
     _deterministic.update(mode=mode, warn_only=warn_only)
     _C._set_fills_uninitialized(mode and _deterministic["fill"])
 
@@ -98,15 +98,16 @@ def get_deterministic_debug_mode():
     return 0 if not _deterministic["mode"] else 1 if _deterministic["warn_only"] else 2
 
 
-@ignored(mode=("denormal numbers are kept", False))
 def set_flush_denormal(mode):
     """False, which says that it is not supported: denormal numbers are kept."""
+    if checked(mode, "torch.set_flush_denormal()"):
+        warn_ignored("torch.set_flush_denormal()", "mode", mode, "denormal numbers are kept")
     return False
 
 
 def set_float32_matmul_precision(precision):
     """"highest": float32 products are float32; "high" and "medium": TF32 on GPUs that have it."""
-    _C._set_float32_matmul_precision(precision)
+    _float32_precision.set_matmul_precision(checked(precision, "torch.set_float32_matmul_precision()", str))
 
 
 def get_float32_matmul_precision():

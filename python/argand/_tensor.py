@@ -6,10 +6,13 @@ import warnings
 from . import _C, _settings, _sharing
 from ._hook_handles import RemovedByCall
 from ._ignored import harmless
+from ._tensor_arguments import need_tensors
 from .storage import TypedStorage, UntypedStorage, _warn_typed_storage_removal
 from ._typed_storage import KINDS, ON_CPU
 
 Tensor = _C.Tensor
+for _type in (Tensor, _C.Size):
+    _type.__name__ = _type.__name__  # errors of Python's then name it without its module, as any class
 _TYPESTR = {_C.float32: "<f4", _C.float64: "<f8", _C.float16: "<f2", _C.int8: "|i1", _C.int16: "<i2", _C.int32: "<i4",
             _C.int64: "<i8", _C.uint8: "|u1", _C.bool: "|b1", _C.complex64: "<c8", _C.complex128: "<c16"}
 _TYPE_NAMES = {_C.float32: "FloatTensor", _C.float64: "DoubleTensor", _C.float16: "HalfTensor",
@@ -571,6 +574,7 @@ def to_dense(self, dtype=None, *, masked_grad=None):
 @method
 def map_(self, tensor, callable):
     """Each element becomes callable(element, that of `tensor` at its place): slow, on the CPU alone."""
+    need_tensors("map_", tensor=tensor)
     if not self.is_cpu:
         raise TypeError("map_ is only implemented on CPU tensors")
     if self.requires_grad and _C.is_grad_enabled():
@@ -583,6 +587,7 @@ def map_(self, tensor, callable):
 @method
 def map2_(self, x, y, callable):
     """Each element becomes callable(element, those of `x` and `y` at its place): slow, on the CPU alone."""
+    need_tensors("map2_", x=x, y=y)
     if not self.is_cpu:
         raise TypeError("map2_ is only implemented on CPU tensors")
     if any(t.requires_grad for t in (self, x, y)) and _C.is_grad_enabled():

@@ -27,7 +27,7 @@ _HOMES = {
     "_more": {"_higher_order_ops.while_loop": "while_loop", None: ""},
     "_serialization_names": "serialization",
     "_settings": {"_tensor_str": "set_printoptions", None: ""},
-    "_hook_handles": {"utils.hooks": "RemovableHandle"},
+    "_hook_handles": {"utils.hooks": "RemovableHandle RemovedByCall"},
     "_removed": "_linalg_utils",
     "accelerator": {"accelerator.memory": "empty_cache empty_host_cache get_memory_info reset_accumulated_memory_stats "
                                           "reset_peak_memory_stats"},

@@ -4,6 +4,7 @@ Reading and writing are C++ (argand/io/torch_file.h) and run no code of a file: 
 NumPy, containers and plain values.  What it names otherwise is an UnpicklingError that says so, unless the program has named it
 (add_safe_globals) or trusts the file (weights_only=False): then an unpickler of Python's reads it (_unpickling.py).
 """
+import errno
 import io
 import os
 import pickle
@@ -55,7 +56,8 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
     except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as second:
         if error is None:
             raise
-        raise error from second
+        kind = type(second) if isinstance(second, (pickle.PicklingError, AttributeError)) else type(error)
+        raise kind(str(error)) from second
 
 
 def _flush(f):
@@ -118,6 +120,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         return _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args)
     except _C.DeviceError as error:
         raise _elsewhere(error) from None
+    except (_C.IoError, pickle.UnpicklingError) as error:
+        raise _python_error(f, error) from None
 
 
 def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args):
@@ -154,6 +158,18 @@ def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_loa
         if refused[1] not in named and refused[1] != "torch._utils._rebuild_wrapper_subclass":  # of a class that is named
             raise pickle.UnpicklingError(f"{refusal(refused[1])}: {error}") from None
     return _load_by(named_objects(named), arguments)
+
+
+def _python_error(f, error):
+    """Python's error for what it has one: a folder, and a file or file object without a byte."""
+    if isinstance(f, (str, bytes, os.PathLike)):
+        if os.path.isdir(f):
+            return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(f))
+        if isinstance(error, pickle.UnpicklingError) and os.path.getsize(f) == 0:
+            return EOFError(f"load: {os.fspath(f)!r} is empty")
+    elif isinstance(error, pickle.UnpicklingError) and f.tell() == 0 and not f.read(1):
+        return EOFError("load: the file is empty")
+    return error
 
 
 def _elsewhere(error):

@@ -43,9 +43,8 @@ PyObject* requires_grad(PyObject* self, void*) { return PyBool_FromLong(as_tenso
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] {
     ARGAND_CHECK(GradError, value, "Tensor.requires_grad cannot be deleted");
-    const int on = PyObject_IsTrue(value);
-    if (on < 0) throw nb::python_error();
-    as_tensor(self).set_requires_grad(on != 0);
+    ARGAND_CHECK(Error, PyBool_Check(value), "requires_grad must be a bool, but got ", Py_TYPE(value)->tp_name);
+    as_tensor(self).set_requires_grad(value == Py_True);
   });
 }
 PyObject* is_leaf(PyObject* self, void*) { return PyBool_FromLong(as_tensor(self).is_leaf()); }

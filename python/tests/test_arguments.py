@@ -166,3 +166,33 @@ def test_zeros_and_ones_are_of_any_dtype():
     out = torch.empty(0, dtype=torch.int16)
     assert torch.bernoulli(torch.ones(3), out=out).tolist() == [1, 1, 1] and out.dtype is torch.int16
     assert torch.exp(torch.rand(1, 4, 1, 6)[..., :3].contiguous().permute(0, 2, 1, 3), out=torch.empty(0)).shape == (1, 1, 4, 3)
+
+
+@pytest.mark.parametrize("call, argument, position", [
+    (lambda v: torch.bilinear(v, X, X), "input1", 1), (lambda v: torch.bilinear(X, v, X), "input2", 2),
+    (lambda v: torch.nn.functional.bilinear(X, X, v), "weight", 3), (lambda v: torch.nn.functional.bilinear(X, X, X, v), "bias", 4),
+    (lambda v: torch.conv_tbc(X, v, X), "weight", 2), (lambda v: torch.nn.functional.adaptive_max_pool1d(v, 1), "input", 1),
+    (torch.is_complex, "input", 1), (torch.is_floating_point, "input", 1), (torch.is_signed, "input", 1), (torch.numel, "input", 1),
+    (torch.is_inference, "input", 1), (torch.get_device, "input", 1), (lambda v: X.clone().map_(v, max), "tensor", 1),
+    (lambda v: X.clone().map2_(X, v, max), "y", 2)])
+def test_what_must_be_a_tensor(call, argument, position):
+    for value, kind in ((3, "int"), ("a", "str"), ([1.0], "list")):
+        with pytest.raises(TypeError, match=rf"argument '{argument}' \(position {position}\) must be Tensor, not {kind}"):
+            call(value)
+
+
+def test_arguments_of_losses_and_pools():
+    with pytest.raises(TypeError, match="'var' .* must be Tensor or float, not int"):
+        torch.nn.functional.gaussian_nll_loss(X, X, 3)
+    for pool, dims in ((torch.nn.functional.lp_pool1d, 1), (torch.nn.functional.lp_pool2d, 2), (torch.nn.functional.lp_pool3d, 3)):
+        with pytest.raises(ValueError, match="norm_type must be a non-zero value, but got 0"):
+            pool(torch.ones(1, 1, *[4] * dims), 0, 2)
+    with pytest.raises(TypeError, match="expected a tensor type, got 3"):
+        torch.set_default_tensor_type(3)
+
+
+def test_what_is_missing_is_said_by_pytorchs_names():
+    for value, name in ((X, "Tensor"), (X.shape, "Size"), (torch.nn.Parameter(X), "Parameter")):
+        with pytest.raises(AttributeError, match=f"^'{name}' object has no attribute 'foo'"):
+            value.foo
+    assert torch.Tensor.__module__ == "argand" and torch.Tensor.__qualname__ == "Tensor"

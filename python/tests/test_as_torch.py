@@ -114,6 +114,22 @@ print(type(torch.ones(1)).__module__, torch.nn.Linear.forward.__module__, type(t
         "torch torch.nn.modules.linear torch._C"]
 
 
+def test_handles_and_missing_attributes_have_pytorchs_names(tmp_path):
+    program = """
+import torch
+x = torch.ones(1, requires_grad=True)
+for handle in ((x * 2).register_hook(print), x.register_post_accumulate_grad_hook(print), torch.nn.ReLU().register_forward_hook(print)):
+    print(repr(handle).partition(" at ")[0], isinstance(handle, torch.utils.hooks.RemovableHandle))
+for value in (x, torch.nn.Parameter(x.detach()), x.shape):
+    try:
+        value.foo
+    except AttributeError as error:
+        print(error)
+"""
+    assert as_torch(tmp_path, program).splitlines() == 3 * ["<torch.utils.hooks.RemovableHandle object True"] + [
+        f"'{name}' object has no attribute 'foo'" for name in ("Tensor", "Parameter", "Size")]
+
+
 def test_imported_as_argand_names_are_argands():
     assert argand.Tensor.__module__ == "argand" and argand.nn.Linear.__module__ == "argand.nn.modules.linear"
     assert argand.nn.__name__ == "argand.nn" and argand.nn.functional.relu.__module__.startswith("argand.nn.functional")

@@ -591,3 +591,10 @@ def test_a_graph_ends_at_variables():
     assert node.next_functions[0][0].variable is w
     with pytest.raises(AttributeError, match="'MulBackward0' object has no attribute 'variable'"):
         node.variable
+
+
+def test_gradients_that_are_made_zero_are_part_of_a_graph_if_one_is_wanted():
+    a, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+    for create_graph in (False, True):
+        found = torch.autograd.grad((a * a).sum(), [a, b], materialize_grads=True, create_graph=create_graph)
+        assert found[1].tolist() == [0, 0] and [g.requires_grad for g in found] == [create_graph] * 2

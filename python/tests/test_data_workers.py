@@ -441,3 +441,8 @@ thread.join()
 forks()
 """)
     assert out.stdout == "0 131072.0\n0 131072.0\n", out.stdout + out.stderr
+
+
+def test_workers_need_something_to_do_ahead():
+    with pytest.raises(AssertionError, match="prefetch_factor must be greater than 0"):
+        iter(torch.utils.data.DataLoader([1, 2], num_workers=1, prefetch_factor=0))

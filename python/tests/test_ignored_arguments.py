@@ -75,7 +75,7 @@ def test_set_warn_always():
     finally:
         torch.set_warn_always(False)
     assert not warned(example, 1, 5)
-    with pytest.raises(TypeError, match="expected a bool"):
+    with pytest.raises(RuntimeError, match="expected a bool"):
         torch.set_warn_always(1)
 
 

@@ -662,3 +662,10 @@ def test_a_fused_step_checks_the_parameters_that_have_gradients():
     here.grad = torch.ones(2)
     optimizer.step()
     assert here.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("kind", ["Adam", "AdamW", "NAdam", "RAdam", "Adamax"])
+def test_betas_are_two(kind):
+    for betas, error in (((0.9,), IndexError), ((0.9, 0.99, 0.9), ValueError), ((0.9, 1.0), ValueError), (3, TypeError)):
+        with pytest.raises(error):
+            getattr(torch.optim, kind)([torch.ones(1, requires_grad=True)], betas=betas)

@@ -116,9 +116,10 @@ def test_errors_name_the_last_dimension_that_does_not_fit():
         torch.ones(10, 10) + torch.ones(11, 11)
 
 
-def test_masked_product_of_no_dimensions_is_the_elements():
+def test_masked_product_of_an_empty_list_is_the_elements_and_of_an_empty_tuple_the_product():
     x, mask = torch.tensor([[1, 2], [3, 4]]), torch.tensor([[True, False], [True, True]])
-    assert torch.masked.prod(x, dim=(), mask=mask).tolist() == [[1, 1], [3, 4]]
+    assert torch.masked.prod(x, dim=[], mask=mask).tolist() == [[1, 1], [3, 4]]
+    assert torch.masked.prod(x, dim=(), mask=mask).item() == 12
 
 
 def test_packed_scalars_are_contiguous():

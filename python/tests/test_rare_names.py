@@ -79,7 +79,7 @@ def test_settings():
     assert torch.is_anomaly_enabled()
     torch.set_anomaly_enabled(False)
     assert not torch.is_anomaly_check_nan_enabled() and not torch.is_warn_always_enabled()
-    with pytest.raises(TypeError, match="bool"):
+    with pytest.raises(RuntimeError, match="bool"):
         torch.set_warn_always(1)
     assert torch.get_device_module("cuda:0") is torch.cuda and torch.get_device_module(torch.device("cpu")) is torch.cpu
     with pytest.raises(RuntimeError, match="does not have a corresponding module"):

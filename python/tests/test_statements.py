@@ -75,6 +75,42 @@ def test_tf32():
     assert torch.backends.cudnn.allow_tf32 is False and torch.get_float32_matmul_precision() == "highest"
 
 
+@says("Recurrent networks follow `torch.backends.cuda.matmul`.", "here both show what holds.")
+def test_settings_of_precision():
+    torch.backends.cuda.matmul.fp32_precision = "tf32"
+    assert torch.backends.cuda.matmul.allow_tf32 and torch.backends.cudnn.rnn.fp32_precision == "tf32"
+    torch.backends.cuda.matmul.fp32_precision = "none"
+    assert not torch.backends.cuda.matmul.allow_tf32
+
+
+@says("`x < -1` is `False` for all values of `uint8`.", "**The gradient of `logsumexp` where all values are -inf is 0.**",
+      "**`ctc_loss` refuses targets that are no classes.**",
+      "**`torch.kl_div` and the other losses of `torch` have the mean as their default**")
+def test_differences_that_are_meant():
+    assert not (torch.tensor([0, 255], dtype=torch.uint8) < -1).any()
+    x = torch.full((2,), -torch.inf, requires_grad=True)
+    x.logsumexp(0).backward()
+    assert x.grad.tolist() == [0, 0]
+    with pytest.raises(IndexError, match=r"targets in \[0, 2\), got 5"):
+        nn.functional.ctc_loss(torch.zeros(3, 1, 2).log_softmax(-1), torch.tensor([[5]]), torch.tensor([3]), torch.tensor([1]))
+    a, b = torch.zeros(2), torch.ones(2)
+    for loss in (torch.kl_div, torch.hinge_embedding_loss, torch.binary_cross_entropy_with_logits):
+        assert loss(a, b).dim() == 0
+
+
+@says("backward raises a `GradError`. PyTorch does not see the write")
+def test_data_counts_writes():
+    w = torch.ones(2, requires_grad=True)
+    loss = (w * w).sum()
+    w.data.mul_(3)
+    with pytest.raises(torch.GradError, match="modified by an inplace operation"):
+        loss.backward()
+    loss = (w * w).sum()
+    loss.backward()
+    w.data.mul_(3)
+    assert w.grad.tolist() == [6, 6] and w.tolist() == [9, 9]
+
+
 @says("**`torch.jit.script` and `trace` return their argument**")
 def test_script_and_trace():
     module = nn.Linear(2, 1)

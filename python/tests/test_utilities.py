@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import argand as torch
+import numpy as np
 import pytest
 from argand import _utils
 from argand.utils import _pytree as pytree
@@ -61,7 +62,13 @@ def test_registered_nodes():
     (torch.ones(2), torch.ones(3), "attribute 'shape' do not match"), (torch.ones(1), torch.ones(1).double(), "attribute 'dtype'"),
     (1.0, 1.1, "Expected 1.1 but got 1.0"), ({"a": 1}, {"b": 1}, "keys of the mappings"), ([1, 2], [1], "length of the sequences"),
     ([torch.ones(1), torch.ones(1)], [torch.ones(1), torch.zeros(1)], r"occurred for item \[1\]"),
-    (torch.tensor(float("nan")), torch.tensor(float("nan")), "Scalars are not close"), (torch.tensor([1]), torch.tensor([2]), "not equal")])
+    (torch.tensor(float("nan")), torch.tensor(float("nan")), "Scalars are not close"), (torch.tensor([1]), torch.tensor([2]), "not equal"),
+    (1, 1.0, "types do not match: <class 'int'> != <class 'float'>"), ([1, 2], [1.0, 2.0], r"types do not match.*\n\n.*item \[0\]"),
+    (True, 1, "types do not match"), (1, True, "types do not match"), (1 + 0j, 1.0, "types do not match"), (True, False, "Booleans mismatch"),
+    (None, 1, "None mismatch: None is not 1"), (torch.ones(1), None, "None mismatch"), (2**62, 2**62 + 1, "Scalars are not equal"),
+    (10**400, 10**400 + 1, "^"), (torch.tensor([2**62]), torch.tensor([2**62 + 1]), "Greatest absolute difference: 1 at index \\(0,\\)\n"),
+    (torch.tensor(2**62), torch.tensor(2**62 + 1), "Absolute difference: 1\n"), (np.int64(1), np.int64(2), "Scalars are not equal"),
+    (torch.ones(1, device="meta"), torch.ones(2, device="meta"), "attribute 'shape'"), (torch.tensor([True]), torch.tensor([False]), "equal")])
 def test_what_is_not_close(a, b, message):
     with pytest.raises(AssertionError, match=message):
         torch.testing.assert_close(a, b)
@@ -71,6 +78,14 @@ def test_what_is_close():
     torch.testing.assert_close(torch.tensor([1.0, float("nan")]), torch.tensor([1.0 + 1e-6, float("nan")]), equal_nan=True)
     torch.testing.assert_close(torch.ones(1), torch.ones(1).double(), check_dtype=False)
     torch.testing.assert_close([1, (2.0,)], [1, (2.0,)])
+    torch.testing.assert_close([None, True, range(2)], (None, np.True_, [0, 1]))
+    torch.testing.assert_close(1, 1.0, check_dtype=False)
+    torch.testing.assert_close(np.float64(1), 1.0)
+    torch.testing.assert_close(torch.ones(2, device="meta"), torch.zeros(2, device="meta"))
+    torch.testing.assert_close(torch.tensor([2**62]), torch.tensor([2**62]))
+    for a, b in ((torch.tensor(1), 1), (torch.tensor([1]), [1]), (np.ones(1), torch.ones(1)), ("a", "a"), (object(), object())):
+        with pytest.raises(TypeError, match="No comparison pair was able to handle inputs of type"):
+            torch.testing.assert_close(a, b)
     torch.testing.assert_close(torch.ones(2), torch.ones(2) * 1.4, rtol=0, atol=0.5)
     with pytest.raises(ValueError, match="no atol"):
         torch.testing.assert_close(1.0, 1.0, rtol=1e-3)

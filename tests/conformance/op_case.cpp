@@ -391,7 +391,8 @@ std::vector<Tensor> call(const OpInfo& op, AnyArgs& args) {
   // What makes a tensor of no other makes it on the device under test.
   TensorOptions* options = op.args.options(args.get());
   const std::span<const SignatureArgument> arguments = op.signature.arguments;
-  if (!options || options->has_device() || (!arguments.empty() && arguments[0].holds_tensors())) return exec::call(op, args.get());
+  if (!options || options->has_device() || (!arguments.empty() && arguments[0].holds_tensors()))
+    return exec::call(op, args.get());
   const auto there = args.clone();
   options = op.args.options(there->get());
   *options = options->device(test_device());

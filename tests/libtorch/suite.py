@@ -24,6 +24,7 @@ from known import Known  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KNOWN = pathlib.Path(__file__).with_name("suite_known.txt")
+TEST_OPS = pathlib.Path(__file__).with_name("test_ops.h")  # LibTorch has these for its tests alone
 TEST = re.compile(r"TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)")
 RESULT = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w./]+)")
 # Files without tests of their own: the first is linked to all, the other measures speed on GPUs.
@@ -148,7 +149,7 @@ class Suite:
         includes = [ROOT, self.build / "generated", ROOT / "compat/torch", self.build / "compat/torch/include", self.options.sources]
         cache = ["ccache"] if shutil.which("ccache") else []
         return [*cache, self.options.cxx, "-std=c++20", "-O0", "-w", "-fno-diagnostics-show-caret",
-                *(f"-I{path}" for path in includes), "-c", str(source), "-o", str(output)]
+                *(f"-I{path}" for path in includes), "-include", str(TEST_OPS), "-c", str(source), "-o", str(output)]
 
     def compile(self, name):
         """The object of a file without the tests that do not compile, or None; and the Source."""

@@ -1,4 +1,5 @@
-// See runtime.h, which the build has as argand/base/mutants.h and which is not included here: there the array is constant.
+// See runtime.h, which the build has as argand/base/mutants.h and which is not included here: there the array is
+// constant.
 #include <cstddef>
 #include <cstdlib>
 

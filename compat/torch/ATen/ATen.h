@@ -162,13 +162,6 @@ inline Tensor _reshape_alias(const Tensor& self, IntArrayRef size, IntArrayRef s
   return self.as_strided(size, stride, self.storage_offset());
 }
 
-// An op of LibTorch's own tests: with and without its defaults, two functions of one name.
-inline Tensor _test_ambiguous_defaults(const Tensor& dummy, int64_t a = 1, int64_t b = 1) {
-  return dummy + (a + b - 1);
-}
-// harmless: the text is there to choose this overload
-inline Tensor _test_ambiguous_defaults(const Tensor& dummy, int64_t a, std::string_view) { return dummy + a; }
-
 template <class Impl, class... Arguments>
 Generator make_generator(Arguments&&... arguments) {
   return Generator(c10::make_intrusive<Impl>(std::forward<Arguments>(arguments)...));

@@ -3,6 +3,7 @@ import functools
 import warnings
 
 from .. import _C
+from .._switches import checked_argument
 
 
 _nowhere = {"mps": [False, _C.float16], "xpu": [False, _C.float16]}  # [is on, dtype]: there are no such tensors whose ops would cast
@@ -35,10 +36,11 @@ def get_autocast_cpu_dtype():
 
 def set_autocast_enabled(device_type, enabled):
     """Autocast on or off for a device type; autocast() does it for a scope."""
+    checked_argument(enabled, "set_autocast_enabled", "enabled", 2)
     if device_type in _nowhere:
-        _nowhere[device_type][0] = bool(enabled)
+        _nowhere[device_type][0] = enabled
     else:
-        _C._set_autocast_enabled(device_type, bool(enabled))
+        _C._set_autocast_enabled(device_type, enabled)
 
 
 def set_autocast_dtype(device_type, dtype):

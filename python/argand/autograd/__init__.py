@@ -59,7 +59,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if materialize_grads:
         if any(g is None and not isinstance(x, _C.Tensor) for x, g in zip(inputs, found)):
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-        found = tuple(_C.zeros_like(x).requires_grad_() if g is None else g for x, g in zip(inputs, found))
+        found = tuple(_C.zeros_like(x).requires_grad_(bool(create_graph)) if g is None else g for x, g in zip(inputs, found))
     return found
 
 

@@ -4,6 +4,7 @@ import types
 import warnings
 
 from .. import _C
+from .._switches import checked_argument
 from .function import Function, _DelayedError
 from .graph import Node
 from .grad_mode import _DecoratorContextManager
@@ -56,7 +57,7 @@ class set_multithreading_enabled(_DecoratorContextManager):
     """Whether backward may run the nodes of several GPUs in threads of their own: from now on; in a `with` statement, for its scope."""
 
     def __init__(self, mode):
-        self.prev, self.mode = _C._is_multithreading_enabled(), bool(mode)
+        self.prev, self.mode = _C._is_multithreading_enabled(), checked_argument(mode, "set_multithreading_enabled", "enabled", 1)
         _C._set_multithreading_enabled(self.mode)
 
     def __enter__(self):

@@ -4,6 +4,7 @@ import traceback
 import warnings
 
 from .. import _C
+from .._switches import checked_argument
 
 _STACK, _PARENT = "traceback_", "parent_"  # in the metadata of nodes
 
@@ -40,8 +41,10 @@ class set_detect_anomaly:
     """Anomaly detection on or off, at once; in a `with` statement, for its scope."""
 
     def __init__(self, mode, check_nan=True):
+        mode = checked_argument(mode, "set_anomaly_enabled", "enabled", 1)
+        check_nan = checked_argument(check_nan, "set_anomaly_enabled", "check_nan", 2)
         self._before = _C._is_anomaly_enabled(), _C._is_watched()
-        self._set(bool(mode) and bool(check_nan), bool(mode))
+        self._set(mode and check_nan, mode)
 
     @staticmethod
     def _set(checks, watches):

@@ -1,6 +1,7 @@
 """Switches of recording, as context managers and decorators."""
 from .. import _C
 from .._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
+from .._switches import checked_argument
 
 
 class _Switch(_DecoratorContextManager):
@@ -33,7 +34,7 @@ class set_grad_enabled(_Switch):
     def __init__(self, mode):
         super().__init__()
         self._at_start = _C.is_grad_enabled()
-        self._mode = bool(mode)
+        self._mode = checked_argument(mode, "set_grad_enabled", "enabled", 1)
         _C._set_grad_enabled(self._mode)
 
     def clone(self):
@@ -58,7 +59,7 @@ class inference_mode(_Switch):
 
     def __init__(self, mode=True):
         super().__init__()
-        self._mode = bool(mode)
+        self._mode = checked_argument(mode, "inference_mode", "mode", 1)
 
     def clone(self):
         return inference_mode(self._mode)

@@ -1,4 +1,5 @@
 """Switches of the libraries underneath, as torch.backends."""
+from .. import _switches
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum  # noqa: F401
 
 
@@ -13,3 +14,6 @@ def __allow_nonbracketed_mutation():
     """A scope in which flags may be set one by one, as they may everywhere."""
     import contextlib
     return contextlib.nullcontext()
+
+
+_switches.make(__name__, {"fp32_precision": _switches.precision("all")})

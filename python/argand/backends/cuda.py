@@ -1,50 +1,37 @@
 """CUDA's libraries, as torch.backends.cuda."""
+import functools
 import warnings
 
-from .. import _C, _switches
+from .. import _C, _float32_precision, _switches
 from .._ignored import harmless, warn_ignored
 from ..nn.attention import SDPBackend, allow, is_allowed, sdpa_kernel
 
 
-class _Matmul:
-    """torch.backends.cuda.matmul."""
-
-    @property
-    def allow_tf32(self):
-        """Whether float32 products may be TF32's."""
-        return _C._allow_tf32_matmul()
-
-    @allow_tf32.setter
-    def allow_tf32(self, on):
-        _C._set_allow_tf32_matmul(bool(on))
-
-    @property
-    def fp32_precision(self):
-        """"tf32" or "ieee"."""
-        return "tf32" if self.allow_tf32 else "ieee"
-
-    @fp32_precision.setter
-    def fp32_precision(self, precision):
-        if precision not in ("tf32", "ieee"):
-            raise RuntimeError(f"Invalid precision '{precision}': expected 'tf32' or 'ieee'")
-        self.allow_tf32 = precision == "tf32"
+_NAME, _WHY = "torch.backends.cuda.matmul.", "it is a permission that is not used: sums are float32's either way"
+matmul = _switches.group({
+    "allow_tf32": _switches.honoured(_NAME + "allow_tf32", _C._allow_tf32_matmul, functools.partial(_float32_precision.allow_tf32, "matmul"),
+                                     "Whether float32 products may be TF32's."),
+    "fp32_precision": _switches.precision("matmul"),
+    "allow_fp16_reduced_precision_reduction": _switches.kept(_NAME + "allow_fp16_reduced_precision_reduction", True, _WHY),
+    "allow_bf16_reduced_precision_reduction": _switches.kept(_NAME + "allow_bf16_reduced_precision_reduction", True, _WHY),
+    "allow_fp16_accumulation": _switches.kept(_NAME + "allow_fp16_accumulation", False, _WHY)})
 
 
-    def __getattr__(self, name):
-        raise AttributeError(f"Unknown attribute {name}")
+class _PlanCache(_switches.Group):
+    """torch.backends.cuda.cufft_plan_cache, of each device: transforms need no plans."""
+    size = property(lambda _: 0, doc="0.")
+    max_size = _switches.fixed("torch.backends.cuda.cufft_plan_cache.max_size", 0, "transforms are the library's own and need no plans")
 
-    def __setattr__(self, name, value):
-        if not hasattr(type(self), name):
-            raise AttributeError(f"Unknown attribute {name}")
-        object.__setattr__(self, name, value)
+    def clear(self):
+        """Nothing is kept."""
 
-    _NAME, _WHY = "torch.backends.cuda.matmul.", "it is a permission that is not used: sums are float32's either way"
-    allow_fp16_reduced_precision_reduction = _switches.kept(_NAME + "allow_fp16_reduced_precision_reduction", True, _WHY)
-    allow_bf16_reduced_precision_reduction = _switches.kept(_NAME + "allow_bf16_reduced_precision_reduction", True, _WHY)
-    allow_fp16_accumulation = _switches.kept(_NAME + "allow_fp16_accumulation", False, _WHY)
+    def __getitem__(self, device):
+        from ..cuda.streams import index_of
+        index_of(device)  # what is no GPU is an error
+        return self
 
 
-matmul = _Matmul()
+cufft_plan_cache = _PlanCache()
 
 
 def is_built():
@@ -63,7 +50,7 @@ def _of_attention(name, backend):
 
     def enable_sdp(enabled):
         """Allows it or not: see nn.attention."""
-        allow(backend, enabled)
+        allow(backend, _switches.checked(enabled, enable_sdp.__name__))
     for function, form in ((sdp_enabled, "{}_sdp_enabled"), (enable_sdp, "enable_{}_sdp")):
         function.__name__ = function.__qualname__ = form.format(name)
     return sdp_enabled, enable_sdp
@@ -101,7 +88,7 @@ def fp16_bf16_reduction_math_sdp_allowed():
 def allow_fp16_bf16_reduction_math_sdp(enabled):
     """Kept for fp16_bf16_reduction_math_sdp_allowed()."""
     global _reduces
-    _reduces = enabled
+    _reduces = _switches.checked(enabled, "torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp()")
 
 
 def _one_library(name, libraries, used, why):

@@ -1,5 +1,7 @@
 """cuDNN, as torch.backends.cudnn."""
-from .. import _C, _switches
+import functools
+
+from .. import _C, _float32_precision, _switches
 
 
 def is_available():
@@ -21,20 +23,25 @@ def is_acceptable(tensor):
     return bool(_C._cudnn_enabled() and tensor.is_cuda and tensor.dtype in of_cudnn and is_available())
 
 
-def flags(enabled=None, benchmark=None, benchmark_limit=None, deterministic=None, allow_tf32=None):
+def flags(enabled=None, benchmark=None, benchmark_limit=None, deterministic=None, allow_tf32=None,
+          fp32_precision=None):
     """A scope with other settings."""
     import sys
     return _switches.set_for_scope(sys.modules[__name__], dict(
         enabled=enabled, benchmark=benchmark, benchmark_limit=benchmark_limit, deterministic=deterministic,
-        allow_tf32=allow_tf32))
+        allow_tf32=allow_tf32, fp32_precision=fp32_precision))
 
 
 _NAME = "torch.backends.cudnn."
 _CHOICE = "algorithms are always chosen by what measures fastest among those that give the same bits every time"
+conv = _switches.group({"fp32_precision": _switches.precision("conv")})
+rnn = _switches.group({"fp32_precision": _switches.fixed_precision(
+    _NAME + "rnn", functools.partial(_float32_precision.get, "matmul"), "recurrent networks multiply as torch.backends.cuda.matmul says")})
 _switches.make(__name__, {
+    "fp32_precision": _switches.precision("cuda"),
     "enabled": _switches.honoured(_NAME + "enabled", _C._cudnn_enabled, _C._set_cudnn_enabled,
                                   "Whether convolutions and attention may be cuDNN's; without it they run on kernels that are slower."),
-    "allow_tf32": _switches.honoured(_NAME + "allow_tf32", _C._allow_tf32_cudnn, _C._set_allow_tf32_cudnn,
+    "allow_tf32": _switches.honoured(_NAME + "allow_tf32", _C._allow_tf32_cudnn, functools.partial(_float32_precision.allow_tf32, "conv"),
                                      "Whether convolutions of float32 may be TF32's."),
     "benchmark": _switches.kept(_NAME + "benchmark", False, _CHOICE),
     "benchmark_limit": _switches.kept(_NAME + "benchmark_limit", 10, _CHOICE, int),

@@ -31,6 +31,12 @@ class Parameter(_C.Tensor, metaclass=_ParameterMeta):
     def __init__(self, *_, **__):
         pass
 
+    def __deepcopy__(self, memo):
+        """A parameter of its own: without .grad, hooks, attributes and what else belongs to the training of this one."""
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.data.clone(memory_format=_C.preserve_format), self.requires_grad)
+        return memo[id(self)]
+
 
 _C._set_parameter_type(Parameter)
 

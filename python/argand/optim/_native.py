@@ -285,7 +285,10 @@ def check_at_least_0(**values):
 
 
 def check_betas(betas):
-    """Both in [0, 1)."""
+    """Two, both in [0, 1)."""
+    if len(betas) != 2:
+        kind = IndexError if len(betas) < 2 else ValueError  # PyTorch's, which come with the first step where there are too many
+        raise kind(f"betas must be two numbers, got {len(betas)}")
     for i, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")

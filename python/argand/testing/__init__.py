@@ -4,6 +4,7 @@ import collections.abc
 import numbers
 
 from .. import _C
+from .._numpy_if_loaded import numpy_if_loaded
 from ._file_check import FileCheck  # noqa: F401
 
 # dtype -> (rtol, atol) of assert_close() when a program names none.
@@ -37,7 +38,20 @@ def _worst(difference, wrong, shape, allowed, kind):
     difference = difference.masked_fill(~wrong, 0).reshape(-1)
     most = int(difference.argmax())
     at = f" at index {_index(most, shape)}" if shape else ""
-    return f"Greatest {kind} difference: {difference[most].item()}{at} (up to {allowed} allowed)"
+    return f"Greatest {kind} difference: {difference[most].item()}{at}{allowed}"
+
+
+def _allowed(rtol, atol):
+    """What the text of a failure adds to the absolute and to the relative difference: nothing where values must be equal."""
+    return ("", "") if rtol == atol == 0 else (f" (up to {atol} allowed)", f" (up to {rtol} allowed)")
+
+
+def _not_close(actual, expected, rtol, atol, equal_nan):
+    """Which elements differ by more than the tolerances.  Numbers of 64 bits that must be equal are not compared as float64, in which
+    neighbours are the same."""
+    if rtol == atol == 0 and not (actual.is_floating_point() or actual.is_complex()):
+        return actual != expected
+    return ~_C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)
 
 
 def _compare_tensors(actual, expected, rtol, atol, equal_nan, checks, msg, where):
@@ -47,37 +61,66 @@ def _compare_tensors(actual, expected, rtol, atol, equal_nan, checks, msg, where
         if wanted and a != e:
             _fail(f"The values for attribute '{name}' do not match: {a} != {e}.", msg, where)
     rtol, atol = _tolerances((actual.dtype, expected.dtype), rtol, atol)
+    if actual.is_meta and expected.is_meta:
+        return  # there are no elements
     actual, expected = actual.detach().cpu(), expected.detach().cpu()
     if actual.dtype != expected.dtype:
         common = _C.promote_types(actual.dtype, expected.dtype)
         actual, expected = actual.to(common), expected.to(common)
-    wrong = ~_C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    wrong = _not_close(actual, expected, rtol, atol, equal_nan)
     count = int(wrong.sum())
     if count == 0:
         return
     if actual.dim() == 0:
-        return _compare_numbers(actual.item(), expected.item(), rtol, atol, equal_nan, msg, where, "Scalars")
+        return _compare_numbers(actual.item(), expected.item(), rtol, atol, equal_nan, msg, where)
     wide = _C.complex128 if actual.is_complex() else _C.float64 if actual.is_floating_point() else _C.int64
     difference = (actual.to(wide) - expected.to(wide)).abs()
+    up_to_atol, up_to_rtol = _allowed(rtol, atol)
     lines = [f"Tensor-likes are not {'equal' if rtol == atol == 0 else 'close'}!", "",
              f"Mismatched elements: {count} / {actual.numel()} ({count / actual.numel():.1%})",
-             _worst(difference, wrong, actual.shape, atol, "absolute"),
-             _worst(difference / expected.to(wide).abs(), wrong, actual.shape, rtol, "relative")]
+             _worst(difference, wrong, actual.shape, up_to_atol, "absolute"),
+             _worst(difference / expected.to(wide).abs(), wrong, actual.shape, up_to_rtol, "relative")]
     _fail("\n".join(lines), msg, where)
 
 
-def _compare_numbers(actual, expected, rtol, atol, equal_nan, msg, where, what="Scalars"):
+def _compare_numbers(actual, expected, rtol, atol, equal_nan, msg, where):
     if actual == expected or (equal_nan and cmath.isnan(actual) and cmath.isnan(expected)):
         return
     exact = isinstance(actual, int) and isinstance(expected, int)
     if rtol is None or atol is None:
         rtol, atol = _tolerances((_C.int64 if exact else _C.float64,), rtol, atol)
     difference = abs(actual - expected)
-    if cmath.isfinite(difference) and difference <= atol + rtol * abs(expected):
+    if exact and not rtol:
+        close = difference <= atol  # in whole numbers
+    else:
+        close = cmath.isfinite(difference) and difference <= atol + rtol * abs(expected)
+    if close:
         return
     relative = difference / abs(expected) if expected else float("inf")
-    _fail(f"{what} are not {'equal' if rtol == atol == 0 else 'close'}!\n\nExpected {expected} but got {actual}.\n"
-          f"Absolute difference: {difference} (up to {atol} allowed)\nRelative difference: {relative} (up to {rtol} allowed)", msg, where)
+    up_to_atol, up_to_rtol = _allowed(rtol, atol)
+    _fail(f"Scalars are not {'equal' if rtol == atol == 0 else 'close'}!\n\nExpected {expected} but got {actual}.\n"
+          f"Absolute difference: {difference}{up_to_atol}\nRelative difference: {relative}{up_to_rtol}", msg, where)
+
+
+def _plain(value):
+    """A number or bool of NumPy's as Python's."""
+    numpy = numpy_if_loaded()
+    return value.item() if numpy and isinstance(value, (numpy.number, numpy.bool_)) else value
+
+
+def _is_sequence(value):
+    return isinstance(value, collections.abc.Sequence) and not isinstance(value, (str, bytes))
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Number)
+
+
+def _are_tensor_like(a, e):
+    """Whether two values can be compared as tensors: both are tensors, or both are of one class that becomes one."""
+    if not (isinstance(a, type(e)) or isinstance(e, type(a))):
+        return isinstance(a, _C.Tensor) and isinstance(e, _C.Tensor)
+    return isinstance(a, _C.Tensor) or hasattr(a, "__array__") or hasattr(a, "__dlpack__") or hasattr(a, "__array_interface__")
 
 
 def _as_tensor(value):
@@ -87,30 +130,38 @@ def _as_tensor(value):
 def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True,
                  check_dtype=True, check_layout=True, check_stride=False, msg=None):
     """AssertionError unless |actual - expected| <= atol + rtol * |expected| for all elements of two tensors, numbers, arrays, or
-    sequences and mappings of such; a NaN equals none unless equal_nan."""
+    sequences and mappings of such; a NaN equals none unless equal_nan.  Numbers of two types (1 and 1.0) differ where dtypes are checked;
+    None is equal to None, and tensors without elements, those of "meta", are equal where their attributes are."""
     _tolerances((), rtol, atol)
     checks = {"shape": True, "device": check_device, "dtype": check_dtype, "layout": check_layout, "stride": check_stride}
 
     def compare(a, e, where):
-        if not allow_subclasses and isinstance(a, _C.Tensor) and isinstance(e, _C.Tensor) and type(a) is not type(e):
-            raise TypeError(f"No comparison pair was able to handle inputs of type {type(a)} and {type(e)}.")
-        if isinstance(a, collections.abc.Mapping) and isinstance(e, collections.abc.Mapping):
+        a, e = _plain(a), _plain(e)
+        if a is None or e is None:
+            if a is not e:
+                _fail(f"None mismatch: {a} is not {e}", msg, where)
+        elif isinstance(a, bool) and isinstance(e, bool):
+            if a is not e:
+                _fail(f"Booleans mismatch: {a} is not {e}", msg, where)
+        elif _is_number(a) and _is_number(e):
+            if check_dtype and type(a) is not type(e):
+                _fail(f"The (d)types do not match: {type(a)} != {type(e)}.", msg, where)
+            _compare_numbers(a, e, rtol, atol, equal_nan, msg, where)
+        elif isinstance(a, collections.abc.Mapping) and isinstance(e, collections.abc.Mapping):
             if a.keys() != e.keys():
                 _fail(f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {sorted(e.keys() - a.keys())}\n"
                       f"Additional keys in the actual mapping: {sorted(a.keys() - e.keys())}", msg, where)
             for key in a:
                 compare(a[key], e[key], f"{where}[{key!r}]")
-        elif isinstance(a, (list, tuple)) and isinstance(e, (list, tuple)):
+        elif _is_sequence(a) and _is_sequence(e):
             if len(a) != len(e):
                 _fail(f"The length of the sequences mismatch: {len(a)} != {len(e)}", msg, where)
             for i, (x, y) in enumerate(zip(a, e)):
                 compare(x, y, f"{where}[{i}]")
-        elif isinstance(a, numbers.Number) and isinstance(e, numbers.Number):
-            _compare_numbers(a, e, rtol, atol, equal_nan, msg, where, "Booleans" if isinstance(a, bool) else "Scalars")
-        elif isinstance(a, (list, tuple, collections.abc.Mapping)) or isinstance(e, (list, tuple, collections.abc.Mapping)):
-            raise TypeError(f"No comparison pair was able to handle inputs of type {type(a)} and {type(e)}.")
-        else:
+        elif _are_tensor_like(a, e) and (allow_subclasses or type(a) is type(e)):
             _compare_tensors(_as_tensor(a), _as_tensor(e), rtol, atol, equal_nan, checks, msg, where)
+        else:
+            raise TypeError(f"No comparison pair was able to handle inputs of type {type(a)} and {type(e)}.")
     compare(actual, expected, "")
 
 

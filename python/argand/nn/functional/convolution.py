@@ -1,5 +1,6 @@
 """Convolutions and their patches: unfold and fold."""
 from ... import _C
+from ..._tensor_arguments import need_tensors
 from .._sizes import _pair
 
 conv1d, conv2d, conv3d = _C.conv1d, _C.conv2d, _C.conv3d
@@ -8,6 +9,7 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = _C.conv_transpose1d, _C.c
 
 def conv_tbc(input, weight, bias, pad=0):
     """A convolution along the first dimension of [T, N, C], with weight [K, C, O] and bias [O]: [T + 2 pad - K + 1, N, O]."""
+    need_tensors("conv_tbc", input=input, weight=weight, bias=bias)
     return conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad).permute(2, 0, 1)
 
 

@@ -1,11 +1,13 @@
 """Linear and bilinear maps."""
 from ... import _C
+from ..._tensor_arguments import need_tensors
 
 linear = _C.linear
 
 
 def bilinear(input1, input2, weight, bias=None):
     """x1 W x2 + b for [*, I], [*, J], weight [O, I, J] and bias [O]: [*, O]."""
+    need_tensors("bilinear", input1=input1, input2=input2, weight=weight, **({} if bias is None else {"bias": bias}))
     device = input1.device.type
     from ...amp.autocast_mode import autocast, is_autocast_enabled
     if not is_autocast_enabled(device):

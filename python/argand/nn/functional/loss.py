@@ -102,6 +102,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * _C.ones_like(input)
+    elif not isinstance(var, _C.Tensor):
+        raise TypeError(f"gaussian_nll_loss(): argument 'var' (position 3) must be Tensor or float, not {type(var).__name__}")
     elif (var < 0).any():
         raise ValueError("var has negative entry/entries")
     if var.size() != input.size():

@@ -1,6 +1,7 @@
 """Pooling."""
 from ... import _C
 from ..._ignored import harmless
+from ..._tensor_arguments import need_tensors
 from .._sizes import _list_with_default, _ntuple, _pair, _single, _triple
 
 avg_pool1d, avg_pool2d, avg_pool3d = _C.avg_pool1d, _C.avg_pool2d, _C.avg_pool3d
@@ -49,6 +50,7 @@ def _adaptive_max_pool(name):
 
     def pool(input, output_size, return_indices=False):
         """Maxima of windows such that output_size comes out; their positions too if return_indices."""
+        need_tensors(name, input=input)
         values, indices = function(input, _list_with_default(output_size, input.shape))
         return (values, indices) if return_indices else values
 
@@ -67,6 +69,8 @@ adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max_pool("adap
 
 
 def _lp_pool(pool, input, norm_type, kernel_size, stride, ceil_mode):
+    if norm_type == 0:
+        raise ValueError(f"norm_type must be a non-zero value, but got {norm_type}")
     count = 1
     for size in kernel_size:
         count *= size

@@ -16,6 +16,12 @@ def swap_tensor(module, name, tensor, allow_missing=False):
     if tensor is not None and tensor is not _MISSING and not isinstance(tensor, _C.Tensor):
         raise TypeError(f"{tensor} is not an instance of torch.Tensor")
     place = next((d for d in (module._parameters, module._buffers, module.__dict__) if name in d), None)
+    if place is None and hasattr(module, name):  # of the class
+        before = getattr(module, name)
+        if not isinstance(before, _C.Tensor):
+            raise TypeError(f"attribute `{name}`: {before} is not an instance of torch.Tensor")
+        setattr(module, name, tensor)
+        return before
     if place is None:
         if not allow_missing:
             raise AttributeError(f"{module._get_name()} has no attribute `{name}`")

@@ -1,10 +1,13 @@
 """Calls of a module with other parameters and buffers than its own."""
 import contextlib
 
+from ._named_member_accessor import swap_tensor
+
 
 @contextlib.contextmanager
 def _swapped(module, tensors, tie_weights):
-    """A scope in which the module has `tensors` in the places of the parameters and buffers of those names."""
+    """A scope in which the module has `tensors` in the places of the parameters, buffers and attributes of those names, which need not
+    be there before."""
     own = {**dict(module.named_parameters(remove_duplicate=False)),
            **dict(module.named_buffers(remove_duplicate=False))}
     given = dict(tensors)
@@ -17,15 +20,11 @@ def _swapped(module, tensors, tie_weights):
         for full_name, value in given.items():
             path, _, name = full_name.rpartition(".")
             owner = module.get_submodule(path)
-            place = owner._parameters if name in owner._parameters else owner._buffers
-            if name not in place:
-                raise AttributeError(f"{type(owner).__name__} has no attribute `{name}`")
-            before.append((place, name, place[name]))
-            place[name] = value
+            before.append((owner, name, swap_tensor(owner, name, value, allow_missing=True)))
         yield
     finally:
-        for place, name, value in reversed(before):
-            place[name] = value
+        for owner, name, value in reversed(before):
+            swap_tensor(owner, name, value, allow_missing=True)
 
 
 @contextlib.contextmanager

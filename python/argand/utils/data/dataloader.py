@@ -347,7 +347,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def __init__(self, loader):
         super().__init__(loader)
         self._persistent_workers, self._in_order, self._timeout = loader.persistent_workers, loader.in_order, loader.timeout
-        self._most_tasks = max(1, loader.prefetch_factor) * loader.num_workers
+        assert loader.prefetch_factor > 0, "prefetch_factor must be greater than 0 to load by workers"
+        self._most_tasks = loader.prefetch_factor * loader.num_workers
         self.is_shut, self._death = False, None
         self._pid = os.getpid()
         self._epoch = -1

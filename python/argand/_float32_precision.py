@@ -1,0 +1,63 @@
+"""The precision of float32 products and convolutions, as the settings `fp32_precision` of torch.backends say it.
+
+A level has a precision of its own, "ieee" or "tf32", or "none", and then that of the level above: torch.backends, torch.backends.cudnn
+(all of CUDA), and below it products and convolutions.  What comes out is set in the library, which also hears of `allow_tf32` and
+set_float32_matmul_precision() from here.
+"""
+from . import _C
+from ._ignored import warn_ignored
+
+_ABOVE = {"matmul": "cuda", "conv": "cuda", "cuda": "all", "all": None}
+_SWITCHES = {"matmul": (_C._allow_tf32_matmul, _C._set_allow_tf32_matmul), "conv": (_C._allow_tf32_cudnn, _C._set_allow_tf32_cudnn)}
+_own = dict.fromkeys(_ABOVE, "none")
+
+
+def _resolved(level):
+    while _own[level] == "none" and _ABOVE[level] is not None:
+        level = _ABOVE[level]
+    return _own[level]
+
+
+def get(level):
+    """The precision of a level: its own or that of the level above."""
+    precision = _resolved(level)
+    if level in _SWITCHES and (precision == "tf32") != _SWITCHES[level][0]():
+        return "ieee" if precision == "tf32" else "tf32"  # C++ code has changed it
+    return precision
+
+
+def check(precision):
+    """The name of a precision: TypeError or RuntimeError for what is none."""
+    if not isinstance(precision, str):
+        raise TypeError(f"fp32_precision must be str, not {type(precision).__name__}")
+    if precision not in ("none", "ieee", "tf32", "bf16"):
+        raise RuntimeError(f"Unknown precision: {precision}")
+    return precision
+
+
+def set(level, precision):
+    """Gives a level a precision of its own, or that of the level above ("none")."""
+    if check(precision) == "bf16":
+        if level != "all":
+            raise RuntimeError("backend 'cuda' does not support precision 'bf16'")
+        return warn_ignored("torch.backends", "fp32_precision", precision, "no product of float32 is one of bfloat16")
+    _own[level] = precision
+    for below, (is_on, switch) in _SWITCHES.items():
+        on = _resolved(below) == "tf32"
+        if on != is_on():
+            switch(on)
+
+
+def allow_tf32(level, on):
+    """The older switch of a level."""
+    if on or level == "matmul":
+        return set(level, "tf32" if on else "ieee")
+    set(level, "none")
+    if _resolved(level) == "tf32":  # from above
+        set(level, "ieee")
+
+
+def set_matmul_precision(precision):
+    """See torch.set_float32_matmul_precision()."""
+    _C._set_float32_matmul_precision(precision)
+    _own["matmul"] = "ieee" if precision == "highest" else "tf32"
