@@ -35,7 +35,7 @@ struct AfterAccumulation {
   }
 };
 
-// Where among a leaf's hooks these stand: at an input that no node has.
+// The position of these hooks among a leaf's: at an input that no node has.
 constexpr uint32_t kAfterAccumulation = UINT32_MAX;
 
 }  // namespace argand::autograd

@@ -153,7 +153,7 @@ void Tensor::set_data(const Tensor& t) const {
                t.dtype());
   const bool alike = device() == t.device() && to.dtype == from.dtype && to.sizes == from.sizes;
   if (AutogradMeta* meta = alike ? nullptr : autograd_meta_or_null(*this)) {
-    // What a graph that is still there leads to takes gradients of what the tensor was.
+    // An existing graph still sends gradients of the tensor's old value.
     const ObjectLock lock(meta->mutex);
     meta->grad_accumulator = nullptr;
   }

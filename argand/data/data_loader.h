@@ -48,10 +48,10 @@ class DataLoader {
   // Starts a pass at its batch number `first`, for a run that is resumed in the middle of one.
   Iterator begin_at(int64_t first);
 
-  // Where the pass that was begun last is: "batches", which were given out, and the state that the generator of the
-  // shuffle had before it.  After load_state_dict(), here or in another process, begin() goes on behind those batches,
-  // in the same order, and leaves the default generator as it is.  A program that takes batches ahead (Prefetcher)
-  // counts for itself and uses begin_at(), as must one with a sampler that draws from a generator of its own.
+  // The position of the latest pass: "batches", the number given out, and the state of the shuffle's generator before
+  // it.  After load_state_dict(), here or in another process, begin() continues after those batches in the same order,
+  // and leaves the default generator as it is.  A program that takes batches ahead (Prefetcher) must count them itself
+  // and use begin_at(), as must a program whose sampler draws from its own generator.
   StateDict state_dict() const;
   void load_state_dict(const StateDict& state);  // ValueError for what is no such state
   // The batches of a pass that visits every example once, as with the samplers of this library.

@@ -12,7 +12,7 @@
 
 namespace argand::data {
 
-// What loaders have in common.  `options` are those of the loader.
+// The common base of loaders.  `options` are those of the loader.
 template <class Dataset, class Batch, class BatchRequest>
 class DataLoaderBase {
  public:

@@ -73,7 +73,7 @@ class Prefetcher {
   Source source_;
   Device device_;
   std::optional<cuda::Stream> stream_;  // nothing on the CPU
-  // What was fetched: a batch whose copies are done at `copied_`, an error, or the end.
+  // The fetched item: a batch whose copies are done at `copied_`, an error, or the end.
   Example<> ahead_;
   cuda::Event copied_;
   std::exception_ptr error_;

@@ -208,7 +208,7 @@ class Machine {
         break;
       case '\x8a': {
         const std::string_view digits = take(number(1));
-        // Where it does not fit in 64 bits it is kept as digits, which are made in quadratic time.
+        // A number beyond 64 bits is kept as digits, which are computed in quadratic time.
         if (digits.size() > 8) charge(kTextBytes + 3 * digits.size() + digits.size() * digits.size() / 8);
         push(integer_of_bytes(digits));
         break;

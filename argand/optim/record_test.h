@@ -1,4 +1,4 @@
-// What torch.optim computed: tests/data/optim_trajectories.txt, whose format make_optim_trajectories.py describes.
+// Recorded results of torch.optim: tests/data/optim_trajectories.txt, described in make_optim_trajectories.py.
 #pragma once
 #include <fstream>
 #include <map>

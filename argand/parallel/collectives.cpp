@@ -69,8 +69,8 @@ std::vector<Tensor> segments_of(const std::vector<Tensor>& pieces, int64_t s) {
   return segments;
 }
 
-// The sum of what the ranks sent to this one, pieces[rank] being its own part, in `out`.  Of each segment, then(s) is
-// called when it is there and what was sent of the pieces may change.
+// Computes in `out` the sum of the pieces that the ranks sent to this one; pieces[rank] is its own part.  Calls then(s)
+// when segment s has arrived and the sent pieces may be changed.
 void exchange_and_join(Channel& channel, const std::vector<Tensor>& pieces, const Tensor& out, const ReduceOp& op,
                        const std::function<void(int64_t)>& then = {}) {
   const Tensor& mine = pieces[static_cast<size_t>(channel.rank())];

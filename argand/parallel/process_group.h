@@ -58,12 +58,11 @@ class ProcessGroup {
   virtual WorkPtr send(const Tensor& tensor, int to, int tag = 0) = 0;
   virtual WorkPtr receive(const Tensor& tensor, int from, int tag = 0) = 0;  // from -1: of any rank
 
-  // A group of these ranks (of this one), in their order; null on ranks that are not among them.  All ranks of this
-  // group must call it, in the same order; only the members if `name` is given, which then must be one name, used once.
+  // A group of these ranks of this group, in their order; null on other ranks.  All ranks of this group must call it,
+  // in the same order.  If `name` is given, only the members must call it; they pass one name, which is used once.
   virtual std::shared_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, const GroupOptions& options,
                                                  const std::string& name = "") = 0;
-  // Work that is not done, and every later call, throws.  Of the group of all: other ranks learn that this one has
-  // left.
+  // Unfinished work, and every later call, throws.  For the group of all, other ranks learn that this one has left.
   virtual void shutdown() = 0;
 };
 

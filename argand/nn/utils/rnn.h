@@ -7,7 +7,7 @@
 
 namespace argand::nn::utils::rnn {
 
-// Where each element of a permutation went: invert_permutation(p)[p[i]] = i.  Undefined stays undefined.
+// The inverse of a permutation: invert_permutation(p)[p[i]] = i.  Undefined stays undefined.
 Tensor invert_permutation(const Tensor& permutation);
 
 // Sequences sorted by decreasing length, stored step by step: the first elements of all sequences, then the second

@@ -456,7 +456,7 @@ Tensor adjugate_gradient(const Tensor& A, const Tensor& g) {
 
 }  // namespace
 
-// What stays finite where a matrix has no inverse: the transposed cofactors.
+// The transposed cofactors, which stay finite where a matrix has no inverse.
 struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
   static constexpr auto schema = "_linalg_adjugate(Tensor A) -> Tensor";
   static constexpr auto doc = "The transposed cofactors: the determinant times the inverse where there is one.";

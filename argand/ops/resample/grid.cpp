@@ -251,7 +251,7 @@ Tensor coordinates(int64_t n, bool align_corners, const TensorOptions& options) 
   return align_corners ? ends : ends * (static_cast<double>(n - 1) / static_cast<double>(n));
 }
 
-// Those of an output of `size`, as rows x, y, (z,) 1: [N, places, spatial + 1].
+// The positions of an output of `size`, as rows x, y, (z,) 1: [N, places, spatial + 1].
 Tensor positions(IntArrayRef size, bool align_corners, const TensorOptions& options) {
   const IntArrayRef places = size.slice(2);
   std::vector<Tensor> columns;

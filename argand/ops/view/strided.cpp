@@ -61,7 +61,7 @@ struct AsStrided : View<AsStridedArgs> {
     }
     return span.as_strided(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf) - first);
   }
-  // Where in `span` the elements of a layout are, in row-major order.
+  // The positions in `span` of a layout's elements, in row-major order.
   static Tensor addresses(const Dims& sizes, const Dims& strides, int64_t offset, const Tensor& span) {
     return arange(span.numel(), span.options().dtype(kLong)).as_strided(sizes, strides, offset).reshape({-1});
   }

@@ -80,7 +80,7 @@ struct FileStore::Shared {
   void change(F f) {
     with(true, [&] { return f(), true; });
   }
-  // Within change(): the file first, as that may fail.
+  // To be called within change(): writes the file first, as that may fail.
   void commit(const Request& request) {
     log.append(request);
     apply(table, request);
