@@ -59,7 +59,7 @@ class AutogradContext {
   void set_materialize_non_diff_grads(bool value) { materialize_non_diff_ = value; }
   // Whether the gradient of this tensor argument of forward (counting tensors alone) is wanted.
   bool needs_input_grad(size_t tensor_argument) const;
-  bool needs_input_grad(std::initializer_list<IndexRange> tensor_arguments) const;  // of any of them
+  bool needs_input_grad(std::initializer_list<IndexRange> tensor_arguments) const;  // whether any is
 
  private:
   friend class FunctionNode;

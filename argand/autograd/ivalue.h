@@ -101,7 +101,7 @@ class IValue {
   const std::vector<Tensor>& toTensorVector() const;
   const Device& toDevice() const;
   const Generator& toGenerator() const;
-  const std::vector<IValue>& toListRef() const;  // of a list of anything
+  const std::vector<IValue>& toListRef() const;  // only for a list of anything
   // Handles to the held elements.  toList() of a list of int, double or Tensor gives a copy; so does toBoolList().
   List<int64_t> toIntList() const;
   List<double> toDoubleList() const;

@@ -136,7 +136,7 @@ class Pass {
   const uint64_t number_;
   Pass* const enclosing_;  // whose node calls this one's backward
   std::mutex after_mutex_;
-  std::vector<std::function<void(bool)>> after_;  // of an outermost pass
+  std::vector<std::function<void(bool)>> after_;  // functions to call after an outermost pass
   const bool keep_graph_, create_graph_;
   bool limited_ = false, moves_ = false;
   ShortVector<intrusive_ptr<Node>> roots_, targets_;

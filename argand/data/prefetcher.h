@@ -78,7 +78,7 @@ class Prefetcher {
   cuda::Event copied_;
   std::exception_ptr error_;
   bool fetched_ = false, more_ = true;
-  int64_t number_ = 0;  // of the batch that is taken next
+  int64_t number_ = 0;  // the number of the next batch
 };
 
 }  // namespace argand::data

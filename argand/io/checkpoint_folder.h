@@ -69,7 +69,7 @@ class CheckpointFolder {
   // memory, no permission, no such device) are thrown as they are, because an older file would not help.
   Loaded load_latest(const LoadOptions& options = {});
 
-  std::vector<int64_t> steps() const;  // of all files, ascending, including damaged ones
+  std::vector<int64_t> steps() const;  // the steps of all files, ascending, including damaged ones
   std::string path_of(int64_t step) const;
   const std::string& path() const { return path_; }
   int64_t keep() const { return keep_; }

@@ -78,7 +78,7 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  const std::string& path() const { return path_; }  // of the file, or the source's name in messages
+  const std::string& path() const { return path_; }  // the file's path, or the source's name in messages
   int64_t size() const { return size_; }             // when it was opened
   // Reads exactly `count` bytes from `offset`; throws if the source ends before.
   virtual void read(int64_t offset, void* out, size_t count) const = 0;

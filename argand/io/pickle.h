@@ -11,12 +11,12 @@
 namespace argand::io {
 
 struct PickleLimits {
-  size_t nesting = 128;            // of values within values
+  size_t nesting = 128;            // depth of nested values
   size_t memo = size_t{1} << 20;   // entries
   size_t stack = size_t{1} << 19;  // values on the stack, such as the elements of the largest tuple
   size_t opcodes = size_t{1} << 25;
   size_t tree_bytes = size_t{48} << 20;  // memory for all values except the elements of tensors
-  size_t text_bytes = size_t{1} << 30;   // of one text
+  size_t text_bytes = size_t{1} << 30;   // size of one text
 };
 
 // The meaning of the names in a pickle.  All members throw ValueError for what they refuse.

@@ -29,7 +29,7 @@ inline constexpr const char* kChecksum = "argand.crc32:";
 struct TensorFile {
   StateDict tensors;
   Metadata metadata;           // without the checksums
-  bool has_checksums = false;  // of all tensors
+  bool has_checksums = false;  // whether all tensors have one
 };
 
 struct SafetensorsOptions {

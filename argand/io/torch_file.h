@@ -45,7 +45,7 @@ class TorchImage {
   // ValueError for values that could not be loaded again.  With `copied`, elements are copied to host memory
   // (page-locked if they come from a GPU), so that the program may change its tensors; else they are those of `value`.
   explicit TorchImage(const Value& value, bool copied = false);
-  int64_t bytes() const;  // of the values: the file is a little larger
+  int64_t bytes() const;  // the size of the values; the file is a little larger
   // `folder` is the name of the archive's only folder.  Passes the file to `write` piece by piece.
   void write(const std::string& folder, const std::function<void(const void*, size_t)>& write) const;
   // Replaces the content of the file, whole or not at all.

@@ -88,7 +88,7 @@ class Value {
   std::complex<double> to_complex() const;
   ScalarType dtype() const;
   Device device() const;
-  const Tensor& tensor() const;  // of a tensor, a parameter or a storage
+  const Tensor& tensor() const;  // for a tensor, a parameter or a storage
   const std::string& text() const;
 
   // How many elements or keys there are: 0 for other kinds.
@@ -102,14 +102,14 @@ class Value {
   const Value* find(const Value& key) const;  // null if there is none
   void set(const Value& key, Value value);
   void assign(std::vector<Value> items);  // other elements, of NumPy's kinds
-  void push_back(Value element);          // of a list; a set and a frozenset leave out what they have
+  void push_back(Value element);          // to a list, set or frozenset; sets ignore duplicates
   // Named data besides the elements: the `_metadata` of a state dict, attributes of a tensor.  None, or a dict.
   const Value& attributes() const;
   void set_attributes(Value dict);
 
   // The identity of an object; null for numbers and similar values, which have none.
   const void* identity() const { return node_.get(); }
-  void clear();  // of a list, dict, set or object: no elements and attributes any more
+  void clear();  // removes elements and attributes of a list, dict, set or object
 
  private:
   struct Node;

@@ -31,7 +31,7 @@ struct Registry {
   ProcessMutex mutex;
   std::map<std::pair<std::string, std::string>, Operator> operators;
   std::list<Registered> fallbacks;
-  std::map<std::string, std::string> namespaces;  // of a Library of kind DEF -> where it stands
+  std::map<std::string, std::string> namespaces;  // namespace of each Library of kind DEF -> its source location
 
   Operator& entry(const OperatorName& name) {
     Operator& op = operators[{name.name, name.overload_name}];

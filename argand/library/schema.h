@@ -16,8 +16,8 @@ struct SchemaType {
   enum class Kind : uint8_t { Tensor, Int, Float, Bool, Str, Scalar, Device, Generator, Optional, List, Dict, Tuple };
   Kind kind = Kind::Tensor;
   std::string name;                 // as written: "Tensor", "ScalarType"; empty for those with elements
-  std::vector<SchemaType> element;  // of Optional and List: one; of Dict: key and value; of Tuple: each
-  int64_t size = -1;                // of a list of fixed size, int[2]
+  std::vector<SchemaType> element;  // Optional and List: one; Dict: key and value; Tuple: each
+  int64_t size = -1;                // for a list of fixed size, int[2]
 
   std::string str() const;
   // Whether a kernel that takes one type also takes the other.

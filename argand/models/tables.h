@@ -29,7 +29,7 @@ const Architecture& architecture(const std::string& name);
 // A file of weights.  Its name ends with the first 8 digits of its SHA-256; the last of an architecture is its DEFAULT.
 struct Published {
   std::string architecture, name, file;
-  int64_t resize;  // of the shorter side of an image, before 224 x 224 are cut out
+  int64_t resize;  // size of an image's shorter side, before 224 x 224 are cut out
 };
 const std::vector<Published>& published();
 

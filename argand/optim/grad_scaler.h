@@ -31,7 +31,7 @@ struct GradScalerOptions {
 struct StepReport {
   // The first parameter, in the order of the optimizer's groups, whose gradient had an infinity or NaN.
   struct NonFinite {
-    size_t group, position;  // of the parameter in its group
+    size_t group, position;  // the parameter's group, and its position there
     size_t index;            // over all groups, as in the optimizer's state_dict()
     Tensor parameter;
   };

@@ -30,7 +30,7 @@ inline Numbers numbers(std::istream& in) {
 
 struct Record {
   std::vector<Numbers> starts;
-  std::map<std::pair<int, int>, Numbers> grads;  // of (step, parameter)
+  std::map<std::pair<int, int>, Numbers> grads;  // by (step, parameter)
   std::vector<OptimizerCase> optimizers;
   std::vector<SchedulerCase> schedulers;
 

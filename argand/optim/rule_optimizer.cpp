@@ -110,7 +110,7 @@ class RuleOptimizer::Step {
   RuleOptimizer& optimizer_;
   std::vector<Run> runs_;
   size_t first_run_of_group_ = 0;
-  std::vector<std::pair<Tensor*, Tensor>> new_tensors_;  // of states that lack them
+  std::vector<std::pair<Tensor*, Tensor>> new_tensors_;  // for states that lack them
   OptimizerStates new_states_;
   StatePtr blank_;  // the state for parameters without one; kept if they need none
 };

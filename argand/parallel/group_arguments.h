@@ -31,7 +31,7 @@ class GroupArguments {
   // The rows along dimension 0 that go to each rank, or come from it; empty `splits`: equal parts.
   Rows rows_of(const char* name, const Tensor& tensor, const std::vector<int64_t>& splits) const;
 
-  const int rank_, size_;  // of the group
+  const int rank_, size_;  // in the group
 };
 
 }  // namespace argand::parallel

@@ -13,8 +13,8 @@ namespace argand::parallel {
 // A process's place among those that were started with it.
 struct Launch {
   std::string launcher;    // "torchrun" (argandrun, too), "mpirun" or "srun"
-  int rank = 0, size = 1;  // of all processes
-  int local_rank = 0;      // of those of this host
+  int rank = 0, size = 1;  // among all processes
+  int local_rank = 0;      // among those on this host
   std::string store_host;  // the host of the store; empty: MPI finds the ranks without a store
   uint16_t store_port = 0;
 };

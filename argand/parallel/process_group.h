@@ -29,10 +29,10 @@ class ProcessGroup {
   virtual ~ProcessGroup() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual const std::vector<int>& world_ranks() const = 0;  // of the group's members, in their order
+  virtual const std::vector<int>& world_ranks() const = 0;  // the world ranks of the members, in their order
   virtual const std::string& name() const = 0;
   virtual const std::string& backend() const = 0;
-  virtual std::shared_ptr<Store> store() const = 0;  // of the group alone: its keys have a prefix
+  virtual std::shared_ptr<Store> store() const = 0;  // for this group only: its keys have a prefix
 
   // In place.
   virtual WorkPtr all_reduce(std::vector<Tensor> tensors, ReduceOp op = {}) = 0;

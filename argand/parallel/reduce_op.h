@@ -12,7 +12,7 @@ const char* name_of(ReduceKind kind);  // "SUM", ...
 
 struct ReduceOp {
   ReduceKind kind = ReduceKind::kSum;
-  double factor = 1;  // of kPremulSum: each rank's values are multiplied by it first
+  double factor = 1;  // for kPremulSum: each rank's values are first multiplied by it
   ReduceOp(ReduceKind kind = ReduceKind::kSum, double factor = 1) : kind(kind), factor(factor) {}
 };
 

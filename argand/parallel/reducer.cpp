@@ -14,7 +14,7 @@ namespace {
 
 struct Place {
   size_t bucket = 0;
-  int64_t begin = 0, number = 0;  // of its elements, and of the parameter, in the bucket
+  int64_t begin = 0, number = 0;  // the start of its elements, and its number, in the bucket
 };
 
 struct Bucket {
@@ -22,7 +22,7 @@ struct Bucket {
   int64_t elements = 0;
   // The state of the backward pass that is under way:
   Tensor buffer;  // the elements, and one number for each parameter
-  Tensor last;    // of the backward before; reused if nobody holds a gradient of it
+  Tensor last;    // buffer of the backward before; reused if nobody holds a gradient in it
   size_t missing = 0;
   std::vector<float> used;  // 1 for each parameter that this process used, else 0
   std::function<Tensor()> sent;

@@ -83,7 +83,7 @@ class InputArchive {
   std::string full_name(const std::string& key) const { return prefix_ + key; }
   std::shared_ptr<const Entries> entries_;
   std::optional<Device> device_;
-  std::string prefix_;  // of a nested archive: its path and a dot
+  std::string prefix_;  // for a nested archive, its path and a dot
 };
 
 // A tensor alone in an archive.

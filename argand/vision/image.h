@@ -30,7 +30,7 @@ struct Image {
 struct DecodeLimits {
   int max_side = 16384;
   int64_t max_pixels = int64_t{1} << 28;
-  int64_t max_ancillary_bytes = int64_t{64} << 20;  // of text, profiles and all other data except pixels, in total
+  int64_t max_ancillary_bytes = int64_t{64} << 20;  // for text, profiles and all other data except pixels, in total
 };
 
 // Decodes a PNG or a JPEG, chosen by the first bytes; `name` is for errors.  Gray stays gray, all else becomes RGB.  16

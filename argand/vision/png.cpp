@@ -50,7 +50,7 @@ struct Reader {
   size_t position = 0;
   int width = 0, height = 0, channels = 0;
   std::vector<uint8_t> pixels;
-  std::vector<png_bytep> rows;  // of an interlaced image, which is made in several passes
+  std::vector<png_bytep> rows;  // for an interlaced image, which is decoded in several passes
 };
 
 void on_read(png_structp png, png_bytep out, size_t count) {

@@ -16,7 +16,7 @@ class LayerNormImpl : public Cloneable<LayerNormImpl> {
   Tensor forward(const Tensor& input);
 
   LayerNormOptions options;
-  Tensor weight, bias;  // of normalized_shape, 1 and 0 at first; undefined unless elementwise_affine
+  Tensor weight, bias;  // sizes normalized_shape, 1 and 0 at first; undefined unless elementwise_affine
 };
 ARGAND_LIBRARY_MODULE(LayerNorm);
 
@@ -46,7 +46,7 @@ class RMSNormImpl : public Cloneable<RMSNormImpl> {
   Tensor forward(const Tensor& input);
 
   RMSNormOptions options;
-  Tensor weight;  // of normalized_shape, 1 at first; undefined unless elementwise_affine
+  Tensor weight;  // sizes normalized_shape, 1 at first; undefined unless elementwise_affine
 };
 ARGAND_LIBRARY_MODULE(RMSNorm);
 

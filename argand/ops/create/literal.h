@@ -29,7 +29,7 @@ class TensorLiteral {
   }
 
   const Dims& sizes() const { return sizes_; }
-  ScalarType dtype() const { return dtype_; }  // of the numbers as written
+  ScalarType dtype() const { return dtype_; }  // the dtype of the numbers as written
   const std::vector<Scalar>& values() const { return values_; }
   bool is_scalar() const { return sizes_.empty(); }
   bool is_init_list() const { return braces_; }

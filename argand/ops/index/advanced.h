@@ -24,7 +24,7 @@ struct IndexedPlan : IndexedShape {
   IndexedPlan(const char* op, const Tensor& self, const std::vector<Tensor>& indices);
   std::vector<int64_t> pick;        // one offset per element of B
   std::vector<int64_t> outer;       // one per position in `before`
-  Dims inner_sizes, inner_strides;  // of `after`
+  Dims inner_sizes, inner_strides;  // sizes and strides of `after`
   int64_t inner = 1;                // elements of `after`
   bool inner_is_block = false;      // they are contiguous, in order
 };

@@ -25,7 +25,7 @@ std::vector<T> make_tridiagonal(T* a, int64_t n, double* d, double* e) {
     const T t = tau[static_cast<size_t>(k)] = reflection(v, rest);
     e[k] = real_part(*v);
     if (t == T(0)) continue;
-    T* below = a + (k + 1) * n + k + 1;  // of which the lower half counts
+    T* below = a + (k + 1) * n + k + 1;  // only its lower half is used
     const T first = *v;
     *v = T(1);
     std::fill_n(product.begin(), rest, T(0));

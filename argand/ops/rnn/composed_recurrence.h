@@ -21,7 +21,7 @@ class ComposedRecurrence {
     std::vector<Tensor> gates;  // activated, as rnn_step() gives them
   };
   struct Slopes {
-    std::vector<Tensor> input, state;  // of the gates, before their activations
+    std::vector<Tensor> input, state;  // gradients of the gates before their activations
     RnnState before;                   // except the part through the state's gates
   };
   Slopes slopes(const Step& step, const Tensor& grad_h, const Tensor& grad_c) const;
