@@ -3,8 +3,8 @@
 // The engine is iterative: the depth of a graph costs memory, not stack.  A node runs when all gradients that flow into
 // it have arrived, latest recorded first; sums are formed in that order, so results do not depend on timing. All nodes
 // run in the calling thread, with two exceptions: the nodes and hooks of several GPUs run in a thread per GPU, and
-// deeply nested backwards change threads (Note [Backward within backward]).  For the streams, see Note [Streams in
-// backward].
+// deeply nested backwards change threads (Note [Backward within backward]).  For the streams, see
+// Note [Streams in backward].
 #pragma once
 #include <functional>
 
