@@ -62,8 +62,8 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  // Whether any thread has a turn or waits for one.  While the mutex of a leaf is held, no turn at this leaf begins
-  // that any() does not tell of.
+  // Whether any thread has a turn or waits for one.  While a leaf's mutex is held, no turn at this leaf begins without
+  // any() reporting it.
   static bool any() { return count.load() != 0; }
 
  private:
@@ -103,21 +103,21 @@ bool is_offered() {
   return (state & exec::DispatchHooks::kModes) != 0 && (state & exec::DispatchHooks::kOff) == 0;
 }
 
-// A copy that modes and tensors which intercept see, laid out as `t`.
+// A copy, laid out as `t`, that modes and intercepting tensors can see.
 Tensor seen_copy(const Tensor& t, const Tensor& gradient) {
   if (!t.is_non_overlapping_and_dense() || gradient.strides() == t.strides()) return gradient.clone();
   return gradient.new_empty_strided(t.sizes(), t.strides()).copy_(gradient);
 }
 
-// What .grad is after `gradient` is added to `grad`, its value before: `grad` itself where it can be written in place.
-// `owners` has the meaning that it has for add_to_grad().
+// The value of .grad after `gradient` is added to `grad`, the value before: `grad` itself if it can be written in
+// place. `owners` is as in add_to_grad().
 Tensor sum_of(const Tensor& t, const Tensor& grad, Tensor gradient, size_t owners) {
   if (grad.defined()) {
     if (GradMode::is_enabled()) return grad + gradient;
     grad.add_(gradient);
     return grad;
   }
-  // A gradient that is nobody else's, and laid out as the tensor, becomes .grad without a copy.
+  // A gradient without other owners and with the tensor's layout becomes .grad without a copy.
   const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == owners &&
                           gradient.storage().use_count() == 1 && gradient.strides() == t.strides();
   if (takes_over) return gradient.requires_grad() ? exec::alias(gradient) : gradient;

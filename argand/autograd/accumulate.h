@@ -26,7 +26,7 @@ void accumulate_grad(const Tensor& t, Tensor gradient);
 // GradError unless it is a leaf that requires grad.
 unsigned add_post_accumulate_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook);
 
-// What such a hook is among a leaf's.
+// The kind of such a hook in a leaf's list of hooks.
 struct AfterAccumulation {
   std::function<void(const Tensor&)> hook;
   Tensor operator()(const Tensor& leaf) const {
@@ -35,7 +35,7 @@ struct AfterAccumulation {
   }
 };
 
-// Where among a leaf's hooks these stand: at an input that no node has.
+// The position of these hooks among a leaf's: at an input that no node has.
 constexpr uint32_t kAfterAccumulation = UINT32_MAX;
 
 }  // namespace argand::autograd

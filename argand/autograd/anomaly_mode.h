@@ -1,5 +1,5 @@
-// Anomaly detection: while it is on, backward looks at each gradient and throws GradError naming the op that made a
-// NaN. Slow: every look waits for the gradient.
+// Anomaly detection: while it is on, backward checks each gradient and throws a GradError naming the op that made a
+// NaN. Slow: every check waits for the gradient.
 #pragma once
 #include <atomic>
 
@@ -15,7 +15,7 @@ struct ARGAND_SHARED AnomalyMode {
   static inline std::atomic<bool> enabled{false};
 };
 
-// On for a scope.  Looking for NaNs is all that it does, so without that it is off.
+// Turns it on for a scope.  It does nothing but check for NaNs, so without that check it is off.
 class DetectAnomalyGuard {
  public:
   explicit DetectAnomalyGuard(bool check_nan = true) : before_(AnomalyMode::is_enabled()) {

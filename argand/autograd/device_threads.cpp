@@ -16,9 +16,9 @@ namespace {
 // ---- the threads
 
 // Note [Engine threads]
-// A pass leases a thread per GPU for as long as it runs: one that waited for work, or a new one.  So a backward pass
-// inside a node of another, or beside another, has threads of its own and never waits for one that waits for it.
-// Threads end with the process.
+// A pass leases a thread per GPU while it runs: an idle one or a new one.  So a backward pass inside a node of another
+// pass, or beside another pass, has its own threads and cannot wait for a thread that waits for it. Threads end with
+// the process.
 class EngineThread {
  public:
   static EngineThread& lease(DeviceIndex gpu) {
@@ -76,12 +76,12 @@ class EngineThread {
 // ---- the pass
 
 // Note [Order of sums]
-// Gradients of one input are added in the order in which the nodes they come from would run one by one, whenever they
-// arrive: each knows its place among them, and waits for those before it.
+// Gradients of one input are added in the order in which serial execution would run the nodes that they come from,
+// whatever the order of arrival: each has a position and waits for those before it.
 struct Input {
-  std::vector<std::optional<Tensor>> waiting;  // by place; undefined tensors take part, they add nothing
-  size_t added = 0;                            // of them
-  bool adding = false;                         // some thread is
+  std::vector<std::optional<Tensor>> waiting;  // by position; undefined tensors have one, too
+  size_t added = 0;                            // how many of them were added
+  bool adding = false;                         // whether a thread is adding
   Tensor sum;
 };
 
@@ -91,7 +91,7 @@ struct Task {
   exec::Place place{kCPU};
   size_t to_come = 0;  // gradients that have not been added yet
   std::vector<Input> inputs;
-  std::vector<size_t> places;  // per edge: of what flows along it, among all that flow into the same input
+  std::vector<size_t> places;  // per edge: its gradient's position among those of the same input
 };
 
 class ThreadedPass {
@@ -142,7 +142,7 @@ class ThreadedPass {
     if (task.inputs.empty()) task.inputs.resize(node->num_inputs());
     return task;
   }
-  // In the order of the pass, so that each edge learns how many flow into the same input before it.
+  // In the order of the pass, so that each edge knows how many gradients reach the same input before its own.
   void add_task(Pass::State& state) {
     Node* node = state.node;
     Task& task = task_of(node);
@@ -178,7 +178,7 @@ class ThreadedPass {
     if (--working_ == 0) done_.notify_all();
   }
 
-  // Runs what comes into the queue until the pass ends.
+  // Runs the tasks of the queue until the pass ends.
   void work_through(Queue& queue) {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -198,7 +198,7 @@ class ThreadedPass {
       if (--left_ == 0) wake_all();
     }
   }
-  // Of several errors the one that running one by one would have met first.
+  // Keeps the error that running the tasks one by one would have met first.
   void fail(std::exception_ptr error, size_t rank) {
     const std::lock_guard lock(mutex_);
     if (!error_ || rank < error_rank_) {
@@ -229,7 +229,7 @@ class ThreadedPass {
     if (gradient.defined()) pass_.hand_over(gradient, *next.node, edge.input_nr);
     std::unique_lock lock(mutex_);
     input.waiting[place] = std::move(gradient);
-    if (input.adding) return;  // whoever adds takes it too
+    if (input.adding) return;  // the adding thread takes it too
     input.adding = true;
     while (input.added < input.waiting.size() && input.waiting[input.added]) {
       Tensor g = std::move(*input.waiting[input.added]);

@@ -5,8 +5,8 @@
 
 namespace argand::autograd {
 
-// Results are the bits of running the nodes one by one in the order of the pass.  What a node throws is thrown here,
-// once no thread works on the pass any more.
+// The results are bit-identical to running the nodes one by one in the order of the pass.  An error of a node is thrown
+// here, when no thread works on the pass any more.
 void run_on_device_threads(Pass& pass, Grads& captured);
 
 }  // namespace argand::autograd

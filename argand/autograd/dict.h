@@ -1,6 +1,6 @@
-// Dicts as LibTorch's c10::Dict<Key, Mapped>: a handle to entries, in the order of insertion, that its copies share,
-// and so does an IValue made of it.  Keys are numbers, bools, texts and tensors; these are equal if they are the same
-// tensor. Finding is O(1), erasing O(size).  Members with a Key or Mapped other than IValue need
+// Dicts as LibTorch's c10::Dict<Key, Mapped>: a handle to entries in the order of insertion.  All copies share them,
+// including an IValue made from it.  Keys are numbers, bools, strings and tensors; tensors are equal if they are the
+// same tensor. Finding is O(1), erasing O(size).  Members with a Key or Mapped other than IValue need
 // argand/library/boxing.h. Thread safety: as a std::shared_ptr to a std::vector.
 #pragma once
 #include "argand/autograd/ivalue.h"
@@ -10,10 +10,10 @@ namespace argand {
 namespace ivalue {
 struct DictElements {
   DictElements() = default;
-  DictElements(const DictElements&) = delete;  // the index is of these entries
+  DictElements(const DictElements&) = delete;  // the index refers to these entries
   DictElements& operator=(const DictElements&) = delete;
   std::vector<std::pair<IValue, IValue>> entries;
-  size_t find(const IValue& key) const;  // entries.size() if it is not there; ValueError for what is no key
+  size_t find(const IValue& key) const;                      // entries.size() if absent; ValueError for an invalid key
   std::pair<size_t, bool> insert(IValue key, IValue value);  // where it is, and whether it is new
   void erase(size_t i);
   void clear();
@@ -88,7 +88,7 @@ class Dict {
     ARGAND_CHECK(ValueError, it != end(), "Argument passed to at() was not in the map.");
     return it->value();
   }
-  // Keeps what a key has already; says where it is, and whether it is new.
+  // Inserts if the key is new, else keeps the old value.  Returns the position, and whether the key is new.
   template <class K, class M>
   std::pair<iterator, bool> insert(K&& key, M&& value) const {
     const auto [i, is_new] =
@@ -111,7 +111,7 @@ class Dict {
   }
   void clear() const { elements_->clear(); }
   void reserve(size_t n) const { elements_->entries.reserve(n); }
-  // With entries of its own.
+  // A copy that owns its entries.
   Dict copy() const {
     Dict out;
     for (const auto& [key, value] : elements_->entries) out.elements_->insert(key, value);

@@ -38,9 +38,8 @@ void run_here(Pass& pass, Grads& captured) {
 }
 
 // Note [Backward within backward]
-// A gradient may call backward, whose gradients may call it again: each level takes stack, as any call does. After so
-// many the pass goes on in a new thread, with a stack of its own, while this one waits; so the depth has no limit but
-// memory.
+// A gradient may call backward, whose gradients may call it again, and each level uses stack.  After kMostNested levels
+// the pass continues in a new thread with its own stack, while this one waits; so only memory limits the depth.
 constexpr int kMostNested = 60;
 thread_local int nested = 0;
 thread_local bool multithreading = true;

@@ -1,10 +1,10 @@
 // Backward: walks the graph from the roots in reverse order of recording.
 //
-// The engine is iterative: the depth of a graph costs memory, not stack.  Nodes run latest recorded first, each when
-// all gradients that flow into it have arrived; sums are formed in that order, so results do not depend on timing.  All
-// run in the calling thread, unless there are nodes of several GPUs: then each GPU's run in a thread of its own, hooks
-// included; or the call comes from deep within other backwards: Note [Backward within backward].  Which streams they
-// use: Note [Streams in backward].
+// The engine is iterative: the depth of a graph costs memory, not stack.  A node runs when all gradients that flow into
+// it have arrived, latest recorded first; sums are formed in that order, so results do not depend on timing. All nodes
+// run in the calling thread, with two exceptions: the nodes and hooks of several GPUs run in a thread per GPU, and
+// deeply nested backwards change threads (Note [Backward within backward]).  For the streams, see
+// Note [Streams in backward].
 #pragma once
 #include <functional>
 
@@ -23,11 +23,11 @@ void backward(TensorList roots, TensorList gradients = {}, std::optional<bool> r
 Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs = {},
            std::optional<bool> retain_graph = std::nullopt, bool create_graph = false, bool allow_unused = false);
 
-// A tensor, or a place in the graph: where a backward starts, or what gradient is wanted.
+// A tensor or an edge of the graph: the start of a backward pass, or the tensor whose gradient is wanted.
 struct Endpoint {
   Endpoint(const Tensor& t) : tensor(t), edge(gradient_edge(t)) {}
   explicit Endpoint(Edge e) : edge(std::move(e)) {}
-  Tensor tensor;  // undefined for a place
+  Tensor tensor;  // undefined for an edge
   Edge edge;
 };
 using Endpoints = std::vector<Endpoint>;
@@ -43,9 +43,9 @@ Grads grad_of(const Endpoints& outputs, const Endpoints& inputs, TensorList grad
 bool is_multithreading_enabled();
 void set_multithreading_enabled(bool on);
 
-// For a node's work or a hook: f is called once the backward, or the outermost of those that are under way on this
-// thread, is over: on the thread that called it, with true, or with false, when it must not throw, if that failed.
-// GradError outside of a backward.
+// To be called by a node or a hook.  f is called when the outermost backward under way on this thread is over, on the
+// thread that called it: with true if it succeeded, else with false, and then f must not throw. GradError outside of a
+// backward.
 void after_backward(std::function<void(bool well)> f);
 
 }  // namespace argand::autograd

@@ -77,14 +77,14 @@ static bool contains(const variable_list& list, const Tensor& t) {
   return std::any_of(list.begin(), list.end(), [&](const Tensor& l) { return l.is_same(t); });
 }
 
-// Makes later in-place writes to `view`, a result of a Function, an error: autograd would replace the Function's
-// backward by the history of the write.
+// Makes later in-place writes to `view`, a result of a Function, an error: they would replace the Function's backward
+// by the history of the write.
 static void forbid_writes(const Tensor& view, bool several) {
   if (AutogradMeta* const meta = autograd_meta_or_null(view); meta && meta->base.defined())
     meta->creation = several ? CreationMeta::MULTI_OUTPUT_NODE : CreationMeta::IN_CUSTOM_FUNCTION;
 }
 
-// `t` as a tensor of its own that autograd knows to be a view.
+// A new tensor for `t` that autograd knows to be a view.
 static Tensor as_view(const Tensor& t) {
   Tensor out = exec::alias(t);
   mark_view(out, t);
@@ -94,7 +94,7 @@ static Tensor as_view(const Tensor& t) {
 Tensor FunctionNode::link(const Tensor& output, const variable_list& inputs, size_t num_outputs) {
   const bool dirty = contains(ctx_.dirty_, output), is_input = contains(inputs, output);
   if (contains(ctx_.non_differentiable_, output)) {
-    add_input(output);  // results are counted, whether they have a gradient or not
+    add_input(output);  // counts results with and without a gradient
     return dirty || !is_input ? output : exec::alias(output);
   }
   if (dirty) {
@@ -111,7 +111,7 @@ Tensor FunctionNode::link(const Tensor& output, const variable_list& inputs, siz
     rebase_history(output, intrusive_ptr<Node>(this));
     return output;
   }
-  // An input returned as it is, or a view of one, becomes a tensor of its own.
+  // An input that is returned unchanged, or a view of one, becomes a new tensor.
   const Tensor result = is_input || output.is_view() ? as_view(output) : output;
   const uint32_t nr = add_input(result);
   if (is_differentiable(result.dtype())) {
@@ -137,7 +137,7 @@ void FunctionNode::check_saved(const variable_list& inputs, const variable_list&
   }
 }
 
-// What takes the place of an input that forward returns as it came, where nothing is recorded.
+// The replacement of an input that forward returns unchanged, if nothing is recorded.
 static Tensor unrecorded(const Tensor& input) { return input.requires_grad() ? exec::alias(input) : as_view(input); }
 
 void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs,
@@ -165,7 +165,7 @@ void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tens
         add_input(zeros({}));
     }
     for (const Tensor& t : ctx_.to_save_) {
-      // A result was perhaps replaced by its alias above: its history is that of the alias.
+      // If a result was replaced by its alias above, its history is that of the alias.
       const auto at = std::find_if(before.begin(), before.end(),
                                    [&](const Tensor& b) { return t.defined() && b.defined() && b.is_same(t); });
       const bool is_output = at != before.end() && (!contains(inputs, t) || contains(ctx_.dirty_, t));

@@ -31,26 +31,27 @@ using variable_list = std::vector<Tensor>;
 using tensor_list = std::vector<Tensor>;
 
 class FunctionNode;
-using IndexRange = std::pair<size_t, size_t>;  // from the first to before the second
+using IndexRange = std::pair<size_t, size_t>;  // the half-open range [first, second)
 
-// What forward tells backward.
+// The values that forward hands to backward.
 class AutogradContext {
  public:
-  AutogradContext();  // in the .cpp: what the map needs would cost every program that includes this
+  AutogradContext();  // in the .cpp, because the map's headers are expensive to include
   ~AutogradContext();
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
 
   std::unordered_map<std::string, IValue> saved_data;
 
-  // Inputs and results of forward that backward reads; once per forward.  Tensors kept otherwise are not watched for
-  // in-place changes, and keep a result alive for ever.
+  // Saves inputs and results of forward that backward reads; called once per forward.  Tensors kept in other ways are
+  // not checked for in-place changes, and a result kept in another way is never freed.
   void save_for_backward(variable_list to_save) { to_save_ = std::move(to_save); }
-  // In the order of save_for_backward.  GradError if one was changed in place since, or the graph was freed.
+  // The tensors in the order of save_for_backward.  GradError if one was changed in place since, or the graph was
+  // freed.
   variable_list get_saved_variables() const;
-  // Inputs that forward changed in place; it must return them too.
+  // Names inputs that forward changed in place; it must return them too.
   void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
-  // Results that never require grad.
+  // Names results that never require grad.
   void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
   // Whether backward sees zeros (the default) or undefined tensors for results without a gradient.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
@@ -58,7 +59,7 @@ class AutogradContext {
   void set_materialize_non_diff_grads(bool value) { materialize_non_diff_ = value; }
   // Whether the gradient of this tensor argument of forward (counting tensors alone) is wanted.
   bool needs_input_grad(size_t tensor_argument) const;
-  bool needs_input_grad(std::initializer_list<IndexRange> tensor_arguments) const;  // of any of them
+  bool needs_input_grad(std::initializer_list<IndexRange> tensor_arguments) const;  // whether any is
 
  private:
   friend class FunctionNode;
@@ -69,7 +70,7 @@ class AutogradContext {
   FunctionNode* node_ = nullptr;
 };
 
-// The node of a Function in the graph; what does not depend on the Function's type.
+// The part of a Function's node in the graph that does not depend on the Function's type.
 class FunctionNode : public Node {
  public:
   FunctionNode();
@@ -80,13 +81,13 @@ class FunctionNode : public Node {
   // The tensors that save_for_backward saved, for programs that inspect a graph.  GradError after the graph was freed.
   std::vector<SavedVariable>& saved();
 
-  // Before forward, which may change inputs in place: where their gradients go.
+  // Notes where the inputs' gradients go.  Called before forward, which may change inputs in place.
   void connect(const variable_list& inputs);
-  // Where a program says only after forward what is saved: GradError if that, or `others`, has a result which is an
-  // input as it came.  It is one tensor then, and would have the history of the input where the result is meant.
+  // For a program that names the saved tensors only after forward.  GradError if these, or `others`, contain a result
+  // that is an unchanged input: as one tensor it would have the history of the input where the result is meant.
   void check_saved(const variable_list& inputs, const variable_list& outputs, const variable_list& others) const;
   // Links `outputs` to this node if any input requires grad (and grad mode is on); `is_tensor` has one entry per
-  // argument.  What is undefined among the outputs is no tensor, and has no gradient.
+  // argument.  An undefined output is no tensor and has no gradient.
   void record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs, bool records);
 
  protected:

@@ -28,7 +28,7 @@ class Coordinates {
     else
       at<double>(i) = value;
   }
-  // What was set reaches a tensor of another device only now.
+  // Copies the changed values to a tensor on another device.
   void store() const {
     const NoGradGuard no_grad;
     if (!tensor_.is_cpu()) exec::copy_elements(tensor_, host_);
@@ -130,7 +130,7 @@ class Check {
                    "it is ",
                    d);
   }
-  // Results with a gradient to speak of, as float64.
+  // Results with a meaningful gradient, as float64.
   std::vector<Tensor> call() const {
     std::vector<Tensor> out;
     for (Tensor& t : fn_(inputs_))

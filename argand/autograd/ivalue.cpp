@@ -223,7 +223,7 @@ std::ostream& operator<<(std::ostream& out, const IValue& v) {
 
 namespace ivalue {
 
-struct DictElements::Index : std::unordered_multimap<size_t, size_t> {};  // places by the hash of their key
+struct DictElements::Index : std::unordered_multimap<size_t, size_t> {};  // positions by the hash of their key
 
 namespace {
 size_t hash_of(const IValue& key) {

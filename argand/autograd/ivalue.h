@@ -1,5 +1,5 @@
-// A value of one of the types that AutogradContext::saved_data keeps and that ops of a program's own take and return,
-// with LibTorch's accessors.  Lists, tuples and dicts are handles: copies of the IValue share their elements.
+// A value of one of the types that AutogradContext::saved_data keeps and that user-defined ops take and return, with
+// LibTorch's accessors.  Lists, tuples and dicts are handles: copies of the IValue share their elements.
 #pragma once
 #include <iosfwd>
 #include <memory>
@@ -80,7 +80,7 @@ class IValue {
   bool isBoolList() const;  // and not empty
   bool isDevice() const;
   bool isGenerator() const;
-  bool isGenericList() const;  // of anything: neither of int, double nor Tensor
+  bool isGenericList() const;  // a list of anything else than int, double or Tensor
   bool isList() const;
   bool isTuple() const;
   bool isGenericDict() const;
@@ -101,8 +101,8 @@ class IValue {
   const std::vector<Tensor>& toTensorVector() const;
   const Device& toDevice() const;
   const Generator& toGenerator() const;
-  const std::vector<IValue>& toListRef() const;  // of a list of anything
-  // Handles to what it holds.  toList() of a list of int, double or Tensor gives a copy; so does toBoolList().
+  const std::vector<IValue>& toListRef() const;  // only for a list of anything
+  // Handles to the held elements.  toList() of a list of int, double or Tensor gives a copy; so does toBoolList().
   List<int64_t> toIntList() const;
   List<double> toDoubleList() const;
   List<bool> toBoolList() const;
@@ -112,7 +112,7 @@ class IValue {
   const ivalue::Tuple& toTupleRef() const;
   Dict<IValue, IValue> toGenericDict() const;
   const std::shared_ptr<ivalue::DictElements>& dict_elements() const;
-  // As the C++ type T of an argument or result of an op (argand/library/boxing.h).
+  // Converts to the C++ type T of an argument or result of an op (argand/library/boxing.h).
   template <class T>
   T to() const;
   template <class T>
@@ -120,7 +120,7 @@ class IValue {
     return isNone() ? std::nullopt : std::optional<T>(to<T>());
   }
 
-  // Of one type with the same value, element by element; tensors if they are the same tensor.
+  // Equal if both have one type and the same value, element by element.  Tensors are equal if they are the same tensor.
   friend bool operator==(const IValue& a, const IValue& b);
   // As Python's str: None, True, 1., [1, 2], {3: 1.5}.
   friend std::ostream& operator<<(std::ostream& out, const IValue& v);

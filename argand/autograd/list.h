@@ -1,4 +1,4 @@
-// Lists as LibTorch's c10::List<T>: a handle to elements that its copies share, and so does an IValue made of it.
+// Lists as LibTorch's c10::List<T>: a handle to elements that all copies share, including an IValue made from it.
 // Thread safety: as a std::shared_ptr to a std::vector.
 #pragma once
 #include <memory>
@@ -12,7 +12,7 @@ namespace argand {
 
 class IValue;
 
-// How LibTorch's programs say that the elements of a list of IValues are of any type; they are, whatever was said.
+// LibTorch's type for lists of IValues with elements of any type.  Here such elements are always allowed.
 struct AnyType {
   static std::shared_ptr<AnyType> get() { return std::make_shared<AnyType>(); }
 };
@@ -31,7 +31,7 @@ class List {
   explicit List(std::shared_ptr<std::vector<T>> elements) : elements_(std::move(elements)) {}
   explicit List(const std::shared_ptr<AnyType>&) requires std::is_same_v<T, IValue> : List() {}
 
-  // IndexError for a place that is not there, as from all that take one.
+  // IndexError for an invalid position, as in all members that take one.
   T get(size_t i) const { return (*this)[i]; }
   internal_reference_type operator[](size_t i) const {
     check(i, size());
@@ -65,8 +65,8 @@ class List {
   size_t size() const { return elements_->size(); }
   bool empty() const { return elements_->empty(); }
   std::vector<T> vec() const { return *elements_; }
-  List copy() const { return List(std::make_shared<std::vector<T>>(*elements_)); }  // with elements of its own
-  bool is(const List& other) const { return elements_ == other.elements_; }         // the same elements
+  List copy() const { return List(std::make_shared<std::vector<T>>(*elements_)); }  // a copy that owns its elements
+  bool is(const List& other) const { return elements_ == other.elements_; }         // whether both share their elements
   size_t use_count() const { return static_cast<size_t>(elements_.use_count()); }
   const std::shared_ptr<std::vector<T>>& elements() const { return elements_; }
   friend bool operator==(const List& a, const List& b) { return *a.elements_ == *b.elements_; }

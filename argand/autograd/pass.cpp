@@ -16,7 +16,7 @@
 
 namespace argand::autograd {
 
-// The pass whose step runs on this thread.
+// The pass that runs a step on this thread.
 static thread_local Pass* running_pass = nullptr;
 
 static uint64_t next_number() {
@@ -113,7 +113,7 @@ bool Pass::leads_to_needed(const Node& node) {
   return std::any_of(node.next_edges().begin(), node.next_edges().end(),
                      [&](const Edge& e) { return e.is_valid() && state_of(e).needed; });
 }
-// A node that only captures is where the pass ends, unless something behind it is wanted too.
+// The pass ends at a node that only captures, unless a node behind it is needed too.
 bool Pass::runs(const State& state) { return !limited_ || state.target || leads_to_needed(*state.node); }
 
 Pass::Order::Order(Pass& pass) {
@@ -194,7 +194,7 @@ bool Pass::call_after(std::function<void(bool)> f) {
 }
 
 void Pass::over(bool well) {
-  // A function may call after_backward() again, so the list may grow.  All are called, whatever one of them throws.
+  // A function may call after_backward() again, so the list may grow.  All are called, even if one of them throws.
   std::exception_ptr error;
   const Part part(*this);
   for (size_t i = 0; i < after_.size(); ++i) {
@@ -276,7 +276,7 @@ static bool sees_nothing(const Node& node) { return dynamic_cast<const FunctionN
 Grads Pass::run_node(Node& node, const HooksBefore& hooks, Grads grads) {
   for (const NodeExtras::Before& h : hooks.of_node) grads = replaced(node, "prehook", h.call(grads), grads);
   Grads given;
-  if (hooks.any_after) given = grads;  // one that is added meanwhile sees none
+  if (hooks.any_after) given = grads;  // a hook that is added by another hook gets none
   Grads out;
   {
     const Scope limit(limited_pass, limited_ ? this : nullptr);
@@ -302,7 +302,7 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   State& state = states_.find(node)->second;
   if (limited_ && !state.needed) return Grads(node->next_edges().size());
   const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
-  const HooksBefore hooks = hooks_before(*node);  // a hook may add and remove hooks
+  const HooksBefore hooks = hooks_before(*node);  // a copy, because a hook may add and remove hooks
   if (any) run_hooks(node, hooks.of_tensors, grads);
   if (limited_)
     if (const auto it = captures_.find(node); it != captures_.end())
@@ -326,8 +326,8 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   return out;
 }
 
-// A gradient in the shape, in the dtype and on the device of the tensor it belongs to: broadcasting is summed,
-// promotion undone.
+// Converts a gradient to the shape, dtype and device of its tensor: sums over broadcast dimensions and undoes type
+// promotion.
 Tensor Pass::fit(Tensor g, const GradMeta& meta, const Node& from) {
   if (!(g.impl().sizes == meta.sizes)) {
     try {
@@ -339,7 +339,7 @@ Tensor Pass::fit(Tensor g, const GradMeta& meta, const Node& from) {
   }
   if (!(g.dtype() == meta.dtype)) g = g.to(meta.dtype);  // complex to real keeps the real part
   if (g.device() == meta.device) return g;
-  // Only a 0-dim tensor of the CPU joins operands of another device.
+  // Only a 0-dim CPU tensor can be combined with operands on another device.
   ARGAND_CHECK(GradError, g.dim() == 0, from.name(), ": returned a gradient on ", g.device(), " for a tensor on ",
                meta.device);
   return g.to(meta.device);

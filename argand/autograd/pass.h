@@ -1,12 +1,11 @@
-// One backward pass: the nodes that take part, their order, and what happens at each of them.  Who runs them, and in
-// which thread, is the engine's.
+// One backward pass: the nodes that take part, their order, and the work at each of them.  The engine decides which
+// threads run them.
 //
 // Note [Streams in backward]
-// A node runs on the GPU and the stream of its forward op (Node::place).  A node without edges, where gradients end in
-// a tensor's .grad, runs on the stream that is current for the caller of backward, whatever was current when it was
-// made.  A gradient on its way from one stream to another makes the second wait for the first, and in the end the
-// caller's streams wait for all that were used.  So whoever calls backward() sees its results in order on its own
-// current streams.
+// A node runs on the GPU and the stream of its forward op (Node::place).  A node without edges, which adds a gradient
+// to a tensor's .grad, runs on the caller's current stream, whatever stream was current when it was made.  When a
+// gradient moves from one stream to another, the second waits for the first, and at the end the caller's streams wait
+// for all streams that were used.  So the caller of backward() sees its results in order on its current streams.
 #pragma once
 #include <functional>
 #include <mutex>
@@ -25,48 +24,47 @@ struct HooksBefore;  // exec/node_hooks.h
 
 class Pass {
  public:
-  // What the pass knows of a node.
+  // The state of a node in this pass.
   struct State {
     Node* node = nullptr;
     int to_come = 0;  // edges that lead here and have not been followed
     bool queued = false, needed = false;
-    bool target = false;  // runs though nothing behind it is wanted
-    Grads grads;          // sums of what has come, one entry per input
+    bool target = false;  // runs although no node behind it is needed
+    Grads grads;          // the sums of the gradients so far, one entry per input
   };
 
   Pass(bool keep_graph, bool create_graph);
 
   void add_root(const Edge& edge, Tensor gradient);
-  // The gradient that flows along `edge` is wanted as result `input`, and nothing that is not asked for so.
+  // Asks for the gradient that flows along `edge` as result `input`.  The pass then computes only what is asked for so.
   void capture(Edge edge, size_t input);
-  // Nodes that lead to this one run, and it itself, and nothing that is not asked for so.
+  // Asks for this node and the nodes that lead to it.  The pass then runs only nodes that are asked for so.
   void run_up_to(intrusive_ptr<Node> node);
-  // Once, after all roots and captures.
+  // Called once, after all roots and captures are set.
   void prepare();
 
   bool creates_graph() const { return create_graph_; }
-  // The GPUs of nodes, each once.
+  // The GPUs of the nodes, without repetitions.
   const std::vector<DeviceIndex>& gpus() const { return gpus_; }
   State& state_of(const Edge& edge) { return states_.find(edge.function.get())->second; }
-  // Hooks, captures and the node's own work.  One gradient per edge, in the shape and dtype and on the device of the
-  // tensor it belongs to.
+  // Runs hooks, captures and the node itself.  Returns one gradient per edge, with the shape, dtype and device of the
+  // tensor that the edge belongs to.
   Grads step(Node* node, Grads grads, Grads& captured);
-  // Whether the pass whose step runs on this thread wants what goes along `edge`; true outside of one.
+  // Whether the pass that runs a step on this thread needs the gradient along `edge`; true outside of a pass.
   static bool wants(const Edge& edge);
-  // Whether the pass whose step, or a hook of it, runs on this thread computes what goes along `edge`.
+  // Whether the pass that runs a step or a hook on this thread computes the gradient along `edge`.
   static bool reaches(const Edge& edge);
-  // Whether the pass whose step, or a hook of it, runs on this thread was asked for the gradients of some tensors
-  // alone.
+  // Whether the pass that runs a step or a hook on this thread was asked for the gradients of certain tensors only.
   static bool takes_inputs() { return running() && running()->limited_; }
-  // Whether that pass leaves the graph what its nodes keep; false outside of one.
+  // Whether that pass keeps the graph's saved tensors; false outside of a pass.
   static bool keeps_graph() { return running() && running()->keep_graph_; }
-  // Whether that pass runs `node`; GradError outside of one, and for a leaf whose gradient it gives back instead.
+  // Whether that pass runs `node`.  GradError outside of a pass, and for a leaf whose gradient it returns instead.
   static bool executes(const Node& node);
   // The nodes that it runs, in their order.  GradError outside of one, or if several threads run them.
   static std::vector<intrusive_ptr<Node>> execution_order();
-  // Which pass that is: no two of a process have the same number; 0 outside of one.
+  // The number of that pass, unique in the process; 0 outside of a pass.
   static uint64_t current();
-  // While something of the pass runs on this thread.
+  // Exists while a part of the pass runs on this thread.
   class Part {
    public:
     explicit Part(Pass& pass);
@@ -76,14 +74,15 @@ class Pass {
 
    private:
     Pass* const before_;
-    const SavedHooksState::Scope hooks_;  // those that the program's code leaves behind end with it
+    const SavedHooksState::Scope hooks_;  // removes the hooks that the program's code leaves behind
   };
   // See after_backward() in engine.h.  False outside of a pass.
   static bool call_after(std::function<void(bool)> f);
-  // Once, when this pass is over: calls what was asked for, if no other pass encloses it.
+  // Called once, when this pass is over: calls the functions that were registered, if no other pass encloses it.
   void over(bool well);
 
-  // The nodes of a prepared pass: each when all edges that lead to it were followed, latest recorded first.  Once.
+  // The nodes of a prepared pass, latest recorded first, each after all edges that lead to it were followed.  Called
+  // once.
   class Order {
    public:
     explicit Order(Pass& pass);
@@ -103,18 +102,17 @@ class Pass {
   };
 
   // ---- Note [Streams in backward]
-  // Where `node` runs.
+  // The device and stream on which `node` runs.
   exec::Place place_of(const Node& node) const;
-  // The place of `next` waits for a gradient that the calling thread computed for this input of it.
+  // Makes the place of `next` wait for a gradient that the calling thread computed for this input.
   void hand_over(const Tensor& gradient, const Node& next, uint32_t input_nr) const;
-  // Adds it, there, to those that came before.
+  // Adds it there to the gradients that arrived before.
   void add(Tensor& sum, Tensor gradient, const Node& next, uint32_t input_nr) const;
   // Whether the calling thread must be moved to the place of each node.
   bool moves() const { return moves_; }
-  // The streams that were current when the pass was prepared, of all devices; empty if none but default streams are
-  // in use.
+  // The streams of all devices that were current when the pass was prepared; empty if only default streams are in use.
   const std::vector<StreamRef>& caller_streams() const { return caller_streams_; }
-  // The caller's streams wait for those of all nodes.
+  // Makes the caller's streams wait for the streams of all nodes.
   void join_streams() const;
 
  private:
@@ -138,13 +136,13 @@ class Pass {
   const uint64_t number_;
   Pass* const enclosing_;  // whose node calls this one's backward
   std::mutex after_mutex_;
-  std::vector<std::function<void(bool)>> after_;  // of an outermost pass
+  std::vector<std::function<void(bool)>> after_;  // functions to call after an outermost pass
   const bool keep_graph_, create_graph_;
   bool limited_ = false, moves_ = false;
   ShortVector<intrusive_ptr<Node>> roots_, targets_;
   std::unordered_map<Node*, State, std::hash<Node*>, std::equal_to<>, SmallAllocator<std::pair<Node* const, State>>>
       states_;
-  ShortVector<State*> nodes_;  // each after those it leads to
+  ShortVector<State*> nodes_;  // each node comes after the nodes that it leads to
   std::unordered_map<Node*, std::vector<Capture>> captures_;
   std::vector<DeviceIndex> gpus_;
   std::vector<StreamRef> caller_streams_;

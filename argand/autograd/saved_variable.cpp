@@ -12,8 +12,8 @@ SavedVariable::SavedVariable(const Tensor& t, bool is_output) : is_output_(is_ou
     output_nr_ = t.output_nr();
     return;
   }
-  // Kept apart from its handle, which may be written in place later and then lead to the node that keeps this.  A leaf
-  // that requires grad cannot.
+  // Stored as a new tensor, because the handle may later be written in place and then lead to the node that keeps this.
+  // A leaf that requires grad cannot.
   const bool leaf = t.is_leaf() && t.requires_grad();
   data_ = is_output || !leaf ? exec::alias(t) : t;
   if (!is_output && t.requires_grad() && !leaf) {

@@ -19,7 +19,7 @@ class SavedVariable {
  private:
   Tensor data_;  // undefined if hooks packed it
   std::optional<PackedTensor> packed_;
-  Edge history_;  // of what was packed
+  Edge history_;  // the history of the packed tensor
   uint32_t version_ = 0;
   uint32_t output_nr_ = 0;
   bool is_output_ = false;

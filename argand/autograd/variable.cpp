@@ -1,4 +1,4 @@
-// The methods of Tensor that are autograd's.
+// Tensor's methods for autograd.
 #include <algorithm>
 #include <atomic>
 #include <iterator>
@@ -22,7 +22,7 @@ bool Tensor::requires_grad() const {
   if (!defined()) return false;
   const AutogradMeta* meta = autograd_meta_or_null(*this);
   if (!meta) return false;
-  // A view made without recording says what its base says, though no gradient goes from it to the base.
+  // A view made without recording reports the base's requires_grad, although no gradient flows from it to the base.
   return meta->requires_grad || meta->grad_fn || (meta->base.defined() && meta->base.requires_grad());
 }
 
@@ -121,7 +121,7 @@ void Tensor::remove_hook(unsigned handle) const {
   const autograd::Edge edge = gradient_edge(*this);
   bool removed = edge.is_valid() && edge.function->take_hook(handle);
   if (AutogradMeta* meta = autograd_meta_or_null(*this)) {
-    std::vector<autograd::Node::Hook> gone;  // what a hook keeps goes after the lock: it may be an object of Python's
+    std::vector<autograd::Node::Hook> gone;  // freed after the lock, because a hook may own Python objects
     const ObjectLock lock(meta->mutex);
     const auto kept = std::stable_partition(meta->leaf_hooks.begin(), meta->leaf_hooks.end(),
                                             [&](const auto& h) { return h.handle != handle; });
@@ -153,7 +153,7 @@ void Tensor::set_data(const Tensor& t) const {
                t.dtype());
   const bool alike = device() == t.device() && to.dtype == from.dtype && to.sizes == from.sizes;
   if (AutogradMeta* meta = alike ? nullptr : autograd_meta_or_null(*this)) {
-    // What a graph that is still there leads to takes gradients of what the tensor was.
+    // An existing graph still sends gradients of the tensor's old value.
     const ObjectLock lock(meta->mutex);
     meta->grad_accumulator = nullptr;
   }
@@ -261,7 +261,7 @@ Tensor Tensor::pin_memory() const {
   return out;
 }
 void Tensor::record_stream(const cuda::Stream& stream) const {
-  impl().data();  // of the stream it was made for, were it not allocated yet
+  impl().data();  // allocates it on the stream that it was made for
   const cuda::StreamGuard on(stream);
   impl().storage->note_use();
 }

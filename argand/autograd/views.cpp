@@ -53,7 +53,7 @@ class CopySlices final : public Node {
   }
   void release_variables() override { write_->release_variables(); }
 
-  // What was written is a view of the base after the write, whose history this node is.
+  // The written tensor is a view of the base after the write, whose history is this node.
   Tensor with_history(const Tensor& result, uint32_t) override {
     const Tensor base = Node::with_history(exec::alias(result, base_.sizes, base_.strides, base_.offset), 0);
     return view_of(base, view_);
@@ -62,8 +62,7 @@ class CopySlices final : public Node {
   Grads apply(Grads grads) override {
     Grads out(next_edges().size());
     if (!grads[0].defined()) return out;
-    // The gradient of the base in the base's own layout, so that the view's place in it is the view's place in the
-    // base.
+    // The gradient of the base in the base's own layout, so that the view has the same position in both.
     Tensor whole = empty_strided_like_base(grads[0]);
     whole = whole.copy_(grads[0]);
     const Tensor slice = view_of(whole, view_, base_.offset);
@@ -96,7 +95,7 @@ intrusive_ptr<Node> view_of_base(const Tensor& view, const Tensor& base) {
   return autograd_meta(again).grad_fn;
 }
 
-// retain_grad() is about the value a tensor has now: its hook moves to the history it has now.
+// retain_grad() refers to the tensor's current value: its hook moves to the current history.
 void set_history(AutogradMeta& meta, intrusive_ptr<Node> node) {
   if (meta.retained_grad && meta.grad_fn && node) {
     if (auto hook = meta.grad_fn->take_hook(meta.retain_handle)) {

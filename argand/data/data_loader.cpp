@@ -85,7 +85,7 @@ DataLoader::Iterator DataLoader::begin() {
   const std::vector<uint8_t> now = shared.state();
   shared.set_state(before_);
   Iterator out = begin_at(first);
-  // One of the loader's own goes on from the order that was drawn, as it did when the pass began.
+  // The loader's own generator continues after the drawn order, as it did when the pass began.
   if (!options_.generator().defined()) shared.set_state(now);
   return out;
 }
@@ -109,7 +109,7 @@ void DataLoader::load_state_dict(const StateDict& state) {
   own.clone().set_state(before);  // throws for what is no state
   const auto at = batches->item<int64_t>();
   ARGAND_CHECK(ValueError, at <= num_batches(), "load_state_dict: batch ", at, " of ", num_batches());
-  // Between two passes the generator of the loader's own is as it is now, and the default one is not the loader's.
+  // Between two passes, the state is that of the loader's own generator; the default generator is left alone.
   if (at < 0 && options_.generator().defined()) own.set_state(before);
   given_ = nullptr;
   before_ = std::move(before);

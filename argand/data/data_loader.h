@@ -48,24 +48,24 @@ class DataLoader {
   // Starts a pass at its batch number `first`, for a run that is resumed in the middle of one.
   Iterator begin_at(int64_t first);
 
-  // Where the pass that was begun last is: "batches", which were given out, and the state that the generator of the
-  // shuffle had before it.  After load_state_dict(), here or in another process, begin() goes on behind those batches,
-  // in the same order, and leaves the default generator as it is.  A program that takes batches ahead (Prefetcher)
-  // counts for itself and uses begin_at(), as must one with a sampler that draws from a generator of its own.
+  // The position of the latest pass: "batches", the number given out, and the state of the shuffle's generator before
+  // it.  After load_state_dict(), here or in another process, begin() continues after those batches in the same order,
+  // and leaves the default generator as it is.  A program that takes batches ahead (Prefetcher) must count them itself
+  // and use begin_at(), as must a program whose sampler draws from its own generator.
   StateDict state_dict() const;
   void load_state_dict(const StateDict& state);  // ValueError for what is no such state
-  // Of a pass that visits every example once, as the samplers of this library do.
+  // The batches of a pass that visits every example once, as with the samplers of this library.
   int64_t num_batches() const { return batches_of(dataset_->size()); }
   const DataLoaderOptions& options() const { return options_; }
 
  private:
   int64_t batches_of(int64_t samples) const;
-  Generator generator() const;  // of the shuffle
+  Generator generator() const;  // the generator of the shuffle
 
   std::shared_ptr<const AnyDataset> dataset_;
   DataLoaderOptions options_;
   std::unique_ptr<Sampler> sampler_;
-  std::shared_ptr<int64_t> given_;    // of the pass that was begun last; null: none was
+  std::shared_ptr<int64_t> given_;    // count of the latest pass; null before the first pass
   std::vector<uint8_t> before_;       // the generator's state then
   std::optional<int64_t> resume_at_;  // begin() goes on from here, and from before_
 };

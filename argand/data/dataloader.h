@@ -12,7 +12,7 @@
 
 namespace argand::data {
 
-// What loaders have in common.  `options` are those of the loader.
+// The common base of loaders.  `options` are those of the loader.
 template <class Dataset, class Batch, class BatchRequest>
 class DataLoaderBase {
  public:
@@ -130,7 +130,7 @@ requires(!Dataset::is_stateful &&
                                                                  std::move(options));
 }
 
-// Of a data set of known size, and a sampler made from that size.
+// A loader of a data set of known size and a sampler made from that size.
 template <class Sampler = samplers::RandomSampler, class Dataset>
 requires(!Dataset::is_stateful && std::is_constructible_v<Sampler, size_t>)
     std::unique_ptr<StatelessDataLoader<Dataset, Sampler>> make_data_loader(Dataset dataset,
@@ -140,7 +140,7 @@ requires(!Dataset::is_stateful && std::is_constructible_v<Sampler, size_t>)
   return make_data_loader(std::move(dataset), Sampler(*size), std::move(options));
 }
 
-// Of a stateful data set.
+// A loader of a stateful data set.
 template <class Dataset>
 requires(Dataset::is_stateful) std::unique_ptr<StatefulDataLoader<Dataset>> make_data_loader(
     Dataset dataset, DataLoaderOptions options = {}) {

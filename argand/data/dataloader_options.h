@@ -23,7 +23,7 @@ struct DataLoaderOptions {
   // data::Prefetcher). Without a GPU it warns and has no effect.
   ARGAND_ARG(bool, pin_memory) = false;
   ARGAND_ARG(std::chrono::milliseconds, timeout) = std::chrono::milliseconds(0);  // for one batch; 0: none
-  ARGAND_ARG(Generator, generator);  // of the shuffle; undefined: the default one
+  ARGAND_ARG(Generator, generator);  // for the shuffle; undefined: the default one
 
  public:
   // ValueError for a batch size below 1 or a negative number of workers.  Without a GPU, switches pin_memory off.

@@ -1,4 +1,4 @@
-// What goes wrong while data is loaded, with the sample it happened at.
+// Errors while data is loaded, with the sample at which they happened.
 #pragma once
 #include <exception>
 
@@ -31,7 +31,7 @@ class SampleError : public Error {
   std::exception_ptr cause_;
 };
 
-// What a loader of make_data_loader() throws for an exception in one of its workers.
+// The error that a loader of make_data_loader() throws for an exception in one of its workers.
 class WorkerException : public Error {
  public:
   explicit WorkerException(std::exception_ptr original)

@@ -41,11 +41,11 @@ class Pipeline::Shared {
       } catch (...) {
         made.error = std::current_exception();
       }
-      work = {};  // what it holds goes before the batch is seen
+      work = {};  // frees its captures before the batch is seen
       lock.lock();
       under_way_.erase(number);
       if (!made.batch && !made.error) end();
-      // Out of order, an end does not come before batches that others still make.
+      // Without ordering, the end must not come before batches that others still make.
       if (settings_.ordered || made.batch || made.error)
         made_.emplace(number, std::move(made));
       else
@@ -61,7 +61,7 @@ class Pipeline::Shared {
     const auto found = [&] { return settings_.ordered ? made_.find(to_take_) : made_.begin(); };
     const auto is_ready = [&] { return found() != made_.end() || (ended_ && to_take_ == to_make_); };
     Made made;
-    // A worker that found no more may have been given an earlier number than one that found the last batch.
+    // A worker that found the end may have an earlier number than one that found the last batch.
     while (!made.batch && !made.error) {
       if (settings_.timeout.count() == 0) {
         ready_.wait(lock, is_ready);

@@ -26,7 +26,7 @@ class Prefetcher {
   using Source = std::function<bool(Example<>&)>;
 
   Prefetcher(Source source, const Device& device);
-  // Of examples in [begin, end); what `begin` belongs to outlives the prefetcher.
+  // Reads the examples in [begin, end).  What `begin` belongs to must outlive the prefetcher.
   template <class Iterator, class End>
   Prefetcher(Iterator begin, End end, const Device& device)
       : Prefetcher(
@@ -38,7 +38,7 @@ class Prefetcher {
               return true;
             },
             device) {}
-  // Of one pass over a range, which outlives the prefetcher.
+  // Reads one pass over a range, which must outlive the prefetcher.
   template <class Range>
   requires requires(Range& range) { range.begin() == range.end(); }
   Prefetcher(Range& range, const Device& device) : Prefetcher(range.begin(), range.end(), device) {}
@@ -73,12 +73,12 @@ class Prefetcher {
   Source source_;
   Device device_;
   std::optional<cuda::Stream> stream_;  // nothing on the CPU
-  // What was fetched: a batch whose copies are done at `copied_`, an error, or the end.
+  // The fetched item: a batch whose copies are done at `copied_`, an error, or the end.
   Example<> ahead_;
   cuda::Event copied_;
   std::exception_ptr error_;
   bool fetched_ = false, more_ = true;
-  int64_t number_ = 0;  // of the batch that is taken next
+  int64_t number_ = 0;  // the number of the next batch
 };
 
 }  // namespace argand::data

@@ -1,4 +1,4 @@
-// LibTorch's samplers: what a loader asks its data set for, a batch at a time.
+// LibTorch's samplers: the requests of a loader to its data set, one per batch.
 #pragma once
 #include "argand/data/samplers/base.h"
 #include "argand/data/samplers/custom_batch_request.h"

@@ -1,4 +1,4 @@
-// What MapDataset does to batches.
+// Transforms of MapDataset's batches.
 #pragma once
 #include "argand/data/transforms/base.h"
 #include "argand/data/transforms/lambda.h"

@@ -27,7 +27,7 @@ std::string name_of(int64_t step) {
   return str(kBegin, std::string(kDigits - std::min(kDigits, digits.size()), '0'), digits, kEnd);
 }
 
-// The step of a file of this name; nothing for a name that we do not give.
+// The step of a file of this name; nothing for a name of another form.
 std::optional<int64_t> step_of(std::string_view name) {
   if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return std::nullopt;
   int64_t step = -1;
@@ -36,7 +36,7 @@ std::optional<int64_t> step_of(std::string_view name) {
   return step;
 }
 
-// A save that was killed has left it; it stays what it was meant to be.
+// A killed save left this temporary file.
 bool is_temporary(std::string_view name) {
   return name.ends_with(kTemporary) && step_of(name.substr(0, name.size() - kTemporary.size()));
 }
@@ -199,7 +199,7 @@ void CheckpointFolder::write(const TorchImage& image, int64_t step) {
   make_folders(path_, vfs_);
   image.write_to(path_of(step), vfs_);
   damaged_.erase(std::remove(damaged_.begin(), damaged_.end(), step), damaged_.end());
-  // The new file is safe: what fails now costs disk space only, and is tried again by the next save.
+  // The new file is safe: a failure from here on costs only disk space, and the next save tries again.
   try {
     remove_old();
   } catch (const FileError& e) {
@@ -217,7 +217,7 @@ void CheckpointFolder::remove_old() {
       all.push_back(*step);
       if (!contains(damaged_, *step)) whole.push_back(*step);
     } else if (is_temporary(name)) {
-      // One that is being written is locked.
+      // A file that is being written is locked.
       const std::string path = str(path_, "/", name);
       const int fd = retry([&] { return vfs_.create(path.c_str()); });
       if (fd < 0) continue;

@@ -4,8 +4,8 @@
 //   if (!folder.steps().empty()) restore(folder.load_latest().value);
 //   folder.save(step, value);                          // or save_async
 //
-// When save() returns, the new file survives a power loss; only then are old ones removed.  So at any moment, whatever
-// fails or is killed, all that was saved before is there: the newest of it is found by load_latest().
+// When save() returns, the new file survives a power loss; only then are old ones removed.  So at any moment, after any
+// failure, all saved checkpoints that were kept are there, and load_latest() finds the newest.
 //
 // One program writes into a folder at a time.  A CheckpointFolder is for one thread; the writing of save_async() goes
 // on in a thread of its own.
@@ -18,7 +18,7 @@
 
 namespace argand::io {
 
-// A file that is there but could not be read, and why.
+// A file that exists but could not be read, and the reason.
 struct SkippedFile {
   std::string path, reason;
 };
@@ -32,10 +32,10 @@ class CheckpointFolder {
     std::vector<SkippedFile> skipped;  // newer ones, which are damaged
   };
 
-  // A save under way.  Copies of the handle mean the same one.
+  // A save that is under way.  Copies of the handle refer to the same save.
   class Pending {
    public:
-    // Until the file is written; throws what its writing threw.
+    // Waits until the file is written; throws the error of the write.
     void wait() const;
     bool done() const;
 
@@ -48,28 +48,28 @@ class CheckpointFolder {
 
   // Makes nothing yet: the folder is made by the first save.  ValueError unless `keep` > 0.
   explicit CheckpointFolder(std::string path, int64_t keep = 3, Vfs& vfs = default_vfs());
-  // As close(), but what failed is a warning.
+  // As close(), but an error becomes a warning.
   ~CheckpointFolder();
   CheckpointFolder(const CheckpointFolder&) = delete;
   CheckpointFolder& operator=(const CheckpointFolder&) = delete;
 
-  // Writes a file, then removes temporary files that killed processes left and all but the newest `keep`.  If it
-  // throws, what was there is there.  ValueError for a step below 0, and below that of a file in the folder, unless
-  // load_latest() has skipped that one: a run that goes back must have a folder of its own, or its files would be taken
-  // for the older ones.  A step that is there is replaced.  Returns the path.
+  // Writes a file, then removes temporary files of killed processes and all but the newest `keep` files.  If it throws,
+  // the existing files stay.  ValueError for a negative step, and for a step below that of a file in the folder, unless
+  // load_latest() has skipped that file: a run that goes back needs a folder of its own, or its files would count as
+  // the older ones.  An existing step is replaced.  Returns the path.
   std::string save(int64_t step, const Value& value);
-  // Copies the elements of tensors to memory of the host, then returns; the rest of save() is done meanwhile.  Waits
-  // for the one before. An error that wait() did not throw is thrown by the next save(), save_async() or close().
+  // Copies the elements of tensors to host memory, then returns; a thread does the rest of save().  Waits for the save
+  // before. An error that wait() did not throw is thrown by the next save(), save_async() or close().
   Pending save_async(int64_t step, const Value& value);
-  // Waits for what is under way.
+  // Waits for the save that is under way.
   void close();
 
-  // The newest file that is whole: its checksums are compared.  What it passes over is named in a warning and in the
-  // result. NoCheckpoint if there is no file; FileError (code 0) naming each one if all are damaged.  Other failures
-  // (no memory, no permission, a device that is not there) are thrown as they are: then an older file is no better.
+  // Loads the newest intact file, by its checksums.  Skipped files are named in a warning and in the result.
+  // NoCheckpoint if there is no file; FileError (code 0) naming each file if all are damaged.  Other failures (no
+  // memory, no permission, no such device) are thrown as they are, because an older file would not help.
   Loaded load_latest(const LoadOptions& options = {});
 
-  std::vector<int64_t> steps() const;  // of the files that are there, rising; damaged ones are among them
+  std::vector<int64_t> steps() const;  // the steps of all files, ascending, including damaged ones
   std::string path_of(int64_t step) const;
   const std::string& path() const { return path_; }
   int64_t keep() const { return keep_; }
@@ -90,7 +90,7 @@ class CheckpointFolder {
   const std::unique_ptr<Writer> writer_;
 };
 
-// There is none; the message says what the folder holds.  Its code is ENOENT.
+// There is no checkpoint; the message lists the folder's contents.  Its code is ENOENT.
 class NoCheckpoint : public FileError {
  public:
   using FileError::FileError;

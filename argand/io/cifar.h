@@ -19,8 +19,8 @@ struct CifarSet {
   static constexpr int64_t kPixels = 3 * 32 * 32;
   int64_t count = 0;
   std::vector<uint8_t> images;         // count x 3 x 32 x 32
-  std::vector<uint8_t> labels;         // of CIFAR-100 the fine ones
-  std::vector<uint8_t> coarse_labels;  // of CIFAR-100
+  std::vector<uint8_t> labels;         // for CIFAR-100 the fine ones
+  std::vector<uint8_t> coarse_labels;  // for CIFAR-100 only
 };
 
 // One file.

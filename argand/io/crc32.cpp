@@ -37,7 +37,7 @@ template <int n>
       to, _mm_xor_si128(_mm_clmulepi64_si128(from, powers, 0x00), _mm_clmulepi64_si128(from, powers, 0x11)));
 }
 
-// Of at least kStep bytes.
+// Needs at least kStep bytes.
 [[gnu::target("pclmul,sse4.1")]] uint32_t by_products(const uint8_t* p, size_t size, uint32_t before) {
   __m128i a = _mm_xor_si128(block(p), _mm_cvtsi32_si128(static_cast<int>(~before))), b = block(p + kBlock),
           c = block(p + 2 * kBlock), d = block(p + 3 * kBlock);

@@ -74,7 +74,7 @@ InputFile::~InputFile() {
 }
 
 std::shared_ptr<const InputFile> InputFile::kept_open() const {
-  // First what has to be allocated, so that no descriptor is left if that fails.
+  // Allocations come first, so that no descriptor is left open if one fails.
   const std::shared_ptr<InputFile> out(new InputFile(*this, -1));
   out->fd_ = retry([&] { return vfs_.duplicate(fd_); });
   if (out->fd_ < 0) {
@@ -134,7 +134,7 @@ AtomicFile::~AtomicFile() { abandon(); }
 
 void AtomicFile::abandon() noexcept {
   if (fd_ < 0) return;
-  // The lock goes with the descriptor, so the name must go first.
+  // Closing the descriptor releases the lock, so the name must be removed first.
   vfs_.unlink(temp_.c_str());
   vfs_.close(fd_);
   fd_ = -1;
@@ -176,7 +176,7 @@ void AtomicFile::flush() {
 void AtomicFile::write_out(const uint8_t* data, size_t count) {
   while (count > 0) {
     const ssize_t n = retry([&] { return vfs_.pwrite(fd_, data, std::min(count, kMaxTransfer), written_); });
-    // A write of nothing has no errno; a full device is what it means.
+    // A write of 0 bytes sets no errno; it means that the device is full.
     if (n <= 0) fail("cannot write", n < 0 ? errno : ENOSPC, static_cast<int64_t>(count));
     data += n;
     count -= static_cast<size_t>(n);
@@ -191,7 +191,7 @@ void AtomicFile::commit() {
   if (retry([&] { return vfs_.rename(temp_.c_str(), path_.c_str()); }) != 0) fail("cannot replace", errno);
   // The descriptor stays open up to here: its lock keeps another writer from emptying the file before it is renamed.
   const int folder_code = retry([&] { return vfs_.fsync_dir(folder_.c_str()); }) != 0 ? errno : 0;
-  // After an interrupted close the descriptor is gone on Linux: closing again could hit a stranger's.
+  // After an interrupted close the descriptor is closed on Linux: a second close could hit another file's descriptor.
   const int close_code = vfs_.close(fd_) != 0 && errno != EINTR ? errno : 0;
   fd_ = -1;
   if (const int code = folder_code ? folder_code : close_code)

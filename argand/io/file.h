@@ -1,7 +1,8 @@
-// Files.  All reading and writing of Argand goes through here, so that damage, full disks and crashes are met in one
-// place. Reading:  regular files only (a FIFO, a device or a folder is refused and never blocks), exact counts, size
-// limits. Writing:  AtomicFile.  At any moment, a crash included, the path holds the old content or the new one, whole.
-// Every failure throws FileError with the path and the system's reason.  Objects are for one thread each.
+// Files.  All reading and writing of Argand goes through here, so that damage, full disks and crashes are handled in
+// one place. Reading accepts only regular files (a FIFO, a device or a folder is refused and never blocks), with exact
+// counts and size limits. Writing uses AtomicFile: at any moment, even after a crash, the path holds the whole old or
+// the whole new content. Every failure throws FileError with the path and the system's reason.  Each object belongs to
+// one thread.
 #pragma once
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -18,7 +19,7 @@
 
 namespace argand::io {
 
-// Of a file that found no room: the bytes it needs (at least) and those that its file system had left.
+// For a full disk: the bytes that the file needs (at least) and those that its file system had left.
 struct DiskSpace {
   int64_t needed, free;
 };
@@ -30,7 +31,7 @@ class FileError : public IoError {
       : IoError(message), path_(std::move(path)), code_(code), space_(space) {}
   const std::string& path() const noexcept { return path_; }
   int code() const noexcept { return code_; }
-  const std::optional<DiskSpace>& space() const noexcept { return space_; }  // of a full disk (ENOSPC, EDQUOT)
+  const std::optional<DiskSpace>& space() const noexcept { return space_; }  // for a full disk (ENOSPC, EDQUOT)
 
  private:
   std::string path_;
@@ -38,12 +39,12 @@ class FileError : public IoError {
   std::optional<DiskSpace> space_;
 };
 
-// The system calls behind files, so that tests can let each of them fail.  Each returns what the call of its name
-// returns: a value >= 0, or -1 with errno set.
+// The system calls behind files, so that tests can make each of them fail.  Each returns what the system call of its
+// name returns: a value >= 0, or -1 with errno set.
 class Vfs {
  public:
   virtual ~Vfs() = default;
-  // Opens `path` for reading and never waits for anybody, and asks what it is.
+  // open() opens `path` for reading and never blocks; status() tells what it is.
   virtual int open(const char* path) = 0;
   virtual int status(int fd, struct stat& out) = 0;
   virtual int duplicate(int fd) = 0;  // another descriptor of the open file
@@ -61,12 +62,12 @@ class Vfs {
   virtual int close(int fd) = 0;
   virtual int unlink(const char* path) = 0;
   virtual int make_folder(const char* path) = 0;  // EEXIST where there is anything of that name
-  // The names in a folder, but "." and "..", are put behind `names`.
+  // Appends the names in a folder, except "." and "..", to `names`.
   virtual int list(const char* folder, std::vector<std::string>& names) = 0;
 };
 
 Vfs& posix_vfs();
-// What everything uses that is not told otherwise: posix_vfs(), or what a test has put in its place.
+// The default for all callers: posix_vfs(), or what a test has set in its place.
 Vfs& default_vfs();
 void set_default_vfs(Vfs& vfs);
 
@@ -77,9 +78,9 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  const std::string& path() const { return path_; }  // of the file, or what messages call the source
+  const std::string& path() const { return path_; }  // the file's path, or the source's name in messages
   int64_t size() const { return size_; }             // when it was opened
-  // Exactly `count` bytes from `offset`; throws where the source ends before.
+  // Reads exactly `count` bytes from `offset`; throws if the source ends before.
   virtual void read(int64_t offset, void* out, size_t count) const = 0;
 
  protected:
@@ -89,13 +90,13 @@ class ByteSource {
   int64_t size_;
 };
 
-// A regular file open for reading, which may be cut while it is read.
+// A regular file open for reading; it may be truncated while it is read.
 class InputFile final : public ByteSource {
  public:
   explicit InputFile(std::string path, Vfs& vfs = default_vfs());
   ~InputFile() override;
   void read(int64_t offset, void* out, size_t count) const override;
-  // The same file, for who reads it later: it stays open for as long as the handle lives, whatever its name means then.
+  // A second handle to the file for later reads: it stays open while the handle lives, even if its path is reused.
   std::shared_ptr<const InputFile> kept_open() const;
 
  private:
@@ -104,7 +105,7 @@ class InputFile final : public ByteSource {
   int fd_ = -1;
 };
 
-// Bytes in memory, which outlive the source.
+// Bytes in memory, which must outlive the source.
 class MemorySource final : public ByteSource {
  public:
   MemorySource(std::string name, std::string_view bytes)
@@ -117,7 +118,7 @@ class MemorySource final : public ByteSource {
 
 constexpr int64_t kMaxWholeFile = int64_t{1} << 32;
 
-// The whole file; refuses one larger than `max_bytes` before it allocates.
+// Reads the whole file; refuses one larger than `max_bytes` before it allocates.
 std::vector<uint8_t> read_file(const ByteSource& file, int64_t max_bytes = kMaxWholeFile);
 inline std::vector<uint8_t> read_file(const std::string& path, int64_t max_bytes = kMaxWholeFile) {
   return read_file(InputFile(path), max_bytes);
@@ -141,7 +142,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  // Optional: the size that is coming, so that a full disk is known before the first byte.
+  // Optional: announces the size, so that a full disk is found before the first byte is written.
   void reserve(int64_t total_bytes);
   void write(const void* data, size_t count);
   void write(std::string_view text) { write(text.data(), text.size()); }

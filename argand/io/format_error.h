@@ -1,10 +1,10 @@
-// What a reader says of a file that is not as its format demands.
+// The error of a reader for a file that violates its format.
 #pragma once
 #include "argand/io/file.h"
 
 namespace argand::io {
 
-// Knows the part of the file ("data.pkl"; empty: none) and the byte, counted from where that part begins.
+// Holds the part of the file ("data.pkl"; empty: none) and the byte offset in that part.
 class FormatError : public FileError {
  public:
   FormatError(const std::string& path, std::string record, int64_t offset, const std::string& what)

@@ -10,13 +10,13 @@
 
 namespace argand::io {
 
-// True where the bytes begin as a gzip member does (1f 8b 08).
+// True if the bytes begin as a gzip member does (1f 8b 08).
 bool is_gzip(ArrayRef<uint8_t> bytes);
 
 // One gzip member held in memory; `compressed` must outlive the reader, `path` is for errors.  Not for several threads.
 class GzipReader {
  public:
-  // Deflate cannot make more than this of one byte, so a larger promise is a lie known before any allocation.
+  // The maximum ratio of deflate; a larger announced size is refused before any allocation.
   static constexpr int64_t kMaxRatio = 1032;
 
   GzipReader(ArrayRef<uint8_t> compressed, std::string path);
@@ -24,10 +24,10 @@ class GzipReader {
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;
 
-  // The next bytes of the content: exactly `count`, or fewer where it ends.  Throws FileError on damage.
+  // Reads the next bytes of the content: exactly `count`, or fewer at its end.  Throws FileError on damage.
   size_t read(void* out, size_t count);
-  // The end: throws FileError where there is more content, where checksum or length do not match what was read, or
-  // where another member or anything else follows.
+  // Checks the end: throws FileError if there is more content, if checksum or length do not match the bytes that were
+  // read, or if another member or anything else follows.
   void finish();
 
  private:

@@ -27,7 +27,7 @@ bool is_folder(const std::string& path) {
   return fs::is_directory(path, ignored);
 }
 
-// Empty where the folder has the file under none of its names.
+// Empty if the folder has the file under none of its names.
 std::string find_file(const std::string& folder, const std::string& name) {
   std::string dotted = name;
   dotted[name.find("-idx")] = '.';
@@ -50,7 +50,7 @@ std::vector<std::string> missing_files(const std::string& folder) {
   return missing;
 }
 
-// Where a data set of this name may lie, most wanted first.
+// The places where a data set of this name may be, the preferred one first.
 std::vector<std::string> places(const std::string& name) {
   std::vector<std::string> found;
   const auto under = [&](const std::optional<std::string>& root, const char* middle) {

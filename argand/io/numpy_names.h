@@ -1,4 +1,4 @@
-// What NumPy's arrays, numbers and dtypes are in a pickle.  All throw ValueError for what they refuse.
+// How NumPy's arrays, numbers and dtypes are stored in a pickle.  All functions throw ValueError for what they refuse.
 //
 //   dtype   [its text, "<f4": byte order, kind, bytes of an element (of U: characters)]
 //   ndarray [dtype, shape as a tuple, whether the first index moves fastest, the bytes of all elements]
@@ -11,11 +11,11 @@
 namespace argand::io {
 
 bool is_numpy_name(const std::string& full);
-// What a call of such a name gives; none if it is none.
+// The result of calling such a name; none if the name is not one of these.
 std::optional<Value> call_numpy(const std::string& name, const Value& arguments);
-// What is said of an array or a dtype when it is there.
+// Sets the state of an array or a dtype that exists already.
 void set_numpy_state(Value& object, const Value& state);
-// How one is written.
+// The calls that write such a value.
 PickleForms::Form numpy_form(const Value& value);
 
 // "<f4", as NumPy's dtype.str has it: bools, numbers of standard sizes, and texts.  Objects, records and times are

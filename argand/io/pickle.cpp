@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// What a value costs, in memory and with what finds cycles: measured, rounded up.
+// The memory cost of a value, including the search for cycles: measured and rounded up.
 constexpr size_t kItemBytes = 2 * sizeof(Value), kObjectBytes = 272, kTextBytes = 160;
 constexpr size_t kMaxNameBytes = 65536;
 
@@ -22,7 +22,7 @@ class Machine {
  public:
   Machine(std::string_view bytes, PickleNames& names, const PickleOrigin& origin, const PickleLimits& limits)
       : bytes_(bytes), names_(names), origin_(origin), limits_(limits), left_(limits.tree_bytes) {}
-  // Containers that were made to hold each other would never be freed.
+  // Containers that contain each other would never be freed.
   ~Machine() {
     if (!done_)
       for (Value& v : containers_) v.clear();
@@ -113,7 +113,7 @@ class Machine {
     need(count <= limits_.text_bytes, "a text of ", count, " bytes");
     const std::string_view content = take(count);
     charge(kTextBytes + count);
-    // Texts of Python 2 are bytes that mostly are text.
+    // Strings of Python 2 are bytes that usually are text.
     const bool good = is_utf8(content);
     need(good || bytes, "a text that is not UTF-8");
     push(Value::with_text(good ? Kind::kString : Kind::kBytes, std::string(content)));
@@ -139,7 +139,7 @@ class Machine {
     need(items.size() % 2 == 0, "a key without a value");
     charge(items.size() * (kItemBytes + 16));
     for (size_t i = 0; i < items.size(); i += 2) {
-      // Each use of a key is as much work as its text is long.
+      // Each use of a key costs time proportional to the length of its text.
       if (items[i].kind() == Kind::kString || items[i].kind() == Kind::kBytes) charge(items[i].text().size() / 16);
       dict.set(items[i], std::move(items[i + 1]));
     }
@@ -162,7 +162,7 @@ class Machine {
     const Value arguments = pop(), callee = pop();
     need(callee.kind() == Kind::kGlobal, "a ", Value::kind_name(callee.kind()), " is called");
     need(arguments.kind() == Kind::kTuple, "arguments that are a ", Value::kind_name(arguments.kind()));
-    // What a name makes may copy its arguments.
+    // The call of a name may copy its arguments.
     charge(kObjectBytes * 2 + (arguments.size() == 1 ? arguments[0].size() * 3 * kItemBytes : 0));
     if (arguments.size() > 0 && arguments[0].kind() == Kind::kString) charge(arguments[0].text().size());
     if (arguments.size() > 0 && arguments[0].kind() == Kind::kBytes) charge(arguments[0].text().size());
@@ -208,7 +208,7 @@ class Machine {
         break;
       case '\x8a': {
         const std::string_view digits = take(number(1));
-        // Where it does not fit in 64 bits it is kept as digits, which are made in quadratic time.
+        // A number beyond 64 bits is kept as digits, which are computed in quadratic time.
         if (digits.size() > 8) charge(kTextBytes + 3 * digits.size() + digits.size() * digits.size() / 8);
         push(integer_of_bytes(digits));
         break;

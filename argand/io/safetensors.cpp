@@ -87,7 +87,7 @@ std::string hexadecimal(uint32_t value) {
   return text;
 }
 
-// What the metadata say of a tensor, up to the digits.
+// The metadata entry of a tensor, up to the digits.
 std::string before_digits(const TensorEntry& entry) {
   std::string text = entry.dtype + ' ';
   for (size_t i = 0; i < entry.shape.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(entry.shape[i]);

@@ -19,21 +19,21 @@ namespace argand::io {
 using Metadata = OrderedDict<std::string, std::string>;
 
 // Note [Checksums of safetensors]
-// The format has none.  Files written here have a text in their metadata for each tensor, by this and the tensor's
-// name: its dtype, its shape and eight hexadecimal digits, the CRC-32 of its bytes, as in "F32 2,3 5f021cfc".  Other
-// programs see texts that mean nothing to them.  Where one has changed names, dtypes or shapes and kept the metadata,
-// texts that are of no tensor here are passed over; where it has changed values alone, that is as damage: an error,
-// unless the file is read without comparing.
+// The format has no checksums.  Files written here have a metadata entry for each tensor with its dtype, its shape and
+// eight hexadecimal digits, the CRC-32 of its bytes, as in "F32 2,3 5f021cfc".  Other programs ignore these entries.
+// If another program changed names, dtypes or shapes and kept the metadata, entries that match no tensor here are
+// ignored.  If it changed only values, that looks like damage and is an error, unless the file is read without
+// comparing.
 inline constexpr const char* kChecksum = "argand.crc32:";
 
 struct TensorFile {
   StateDict tensors;
   Metadata metadata;           // without the checksums
-  bool has_checksums = false;  // of all tensors
+  bool has_checksums = false;  // whether all tensors have one
 };
 
 struct SafetensorsOptions {
-  // Tensors are read when somebody first looks at their elements (Note [Late reading]).
+  // Reads tensors at the first access to their elements (Note [Late reading]).
   bool mmap = false;
   // Whether checksums are compared, where the file has them; as LoadOptions::verify.
   std::optional<bool> verify = std::nullopt;
@@ -43,7 +43,7 @@ TensorFile load_safetensors(const ByteSource& source, const SafetensorsOptions& 
 inline TensorFile load_safetensors(const std::string& path, const SafetensorsOptions& options = {}) {
   return load_safetensors(InputFile(path), options);
 }
-// Whether the bytes begin as such a file does.
+// Whether the bytes begin like such a file.
 bool is_safetensors(const ByteSource& source);
 
 // A model in several files, by its index (model.safetensors.index.json).  The files lie beside the index; each holds
@@ -52,8 +52,8 @@ TensorFile load_shards(const InputFile& index, const SafetensorsOptions& options
 // Whether the bytes begin as JSON.
 bool is_shard_index(const ByteSource& source);
 
-// Without `checksums` none are written: for who has a better one.  ValueError for names and texts that could not be
-// read back, DtypeError for complex128; then nothing is written.
+// Without `checksums` none are written, for callers with a better one.  ValueError for names and texts that could not
+// be read back, DtypeError for complex128; then nothing is written.
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = Metadata(),
                       bool checksums = true);
 

@@ -9,8 +9,8 @@
 namespace argand::io {
 namespace {
 
-// What a tensor and a text cost with all that knows them, from the entry of the header to the handle in the dict: above
-// what memory_limit_test.cpp can tell.
+// The memory cost of a tensor and of a text, from the entry of the header to the handle in the dict: an upper bound of
+// what memory_limit_test.cpp measures.
 constexpr size_t kTensorBytes = 1600, kMetadataBytes = 320;
 
 class Parser {
@@ -194,7 +194,7 @@ class Parser {
     } while (accept(','));
     expect('}');
   }
-  // A text, or a number or word, of which nobody asks the value.
+  // A text, number or word whose value is not needed.
   void plain() {
     space();
     if (at_ < text_.size() && text_[at_] == '"') {
@@ -237,7 +237,7 @@ class Parser {
 
   std::string_view text_;
   size_t at_ = 0, left_, limit_;
-  std::set<std::string> names_;  // a table of hashes could be made to collide
+  std::set<std::string> names_;  // a hash table could be attacked with collisions
 };
 
 void append_quoted(std::string& out, std::string_view text) {

@@ -21,13 +21,13 @@ struct TensorHeader {
 };
 
 inline constexpr size_t kMaxHeaderBytes = 100'000'000;
-inline constexpr size_t kTreeBytes = size_t{48} << 20;  // beyond the size of the file
+inline constexpr size_t kTreeBytes = size_t{48} << 20;  // in addition to the size of the file
 inline constexpr size_t kMaxTensors = size_t{1} << 20;
 inline constexpr size_t kMaxDims = 64;
 
-// ValueError with the byte offset of the first thing that is not as it must be: other JSON types, duplicate names or
-// fields, numbers that are no plain non-negative integers, bad UTF-8.  Time and memory are linear in the text.
-// `max_bytes`: of memory for all that the header names but the elements of tensors.
+// ValueError with the byte offset of the first fault: other JSON types, duplicate names or fields, numbers that are not
+// plain non-negative integers, bad UTF-8.  Time and memory are linear in the text.
+// `max_bytes` limits the memory for all that the header names, except the elements of tensors.
 TensorHeader parse_tensor_header(std::string_view json, size_t max_bytes);
 
 // The index of a model in several files: {"metadata": {...}, "weight_map": {"tensor": "file", ...}}; tensors and their

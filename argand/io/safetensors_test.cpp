@@ -30,7 +30,7 @@ std::string bytes_of(const Tensor& t) {
 class Safetensors : public ::testing::Test {
  protected:
   TensorFile load(const std::string& content) const { return load_safetensors(folder_.put("f", content)); }
-  // What is wrong with a file, without its path; empty where it loads.
+  // The error of a file, without its path; empty if it loads.
   std::string error(const std::string& content) const {
     const std::string path = folder_.put("f", content), intro = path + ": not a valid safetensors file: ";
     try {
@@ -296,7 +296,7 @@ TEST_F(Safetensors, ChecksumsNameTheTensorAndAreNoMetadata) {
   EXPECT_NE(error(damaged).find("tensor 'flags' has the checksum"), std::string::npos) << error(damaged);
 }
 
-// What programs do that change tensors and keep the metadata.
+// Programs that change tensors and keep the metadata.
 TEST_F(Safetensors, ChecksumsOfOtherTensorsArePassedOver) {
   const auto with = [](const std::string& metadata) {
     return file_of(R"({"__metadata__":{)" + metadata + R"(},"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",

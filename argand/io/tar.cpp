@@ -18,7 +18,7 @@ constexpr int64_t kBlock = 512;
 constexpr size_t kMostText = 1 << 20;  // bytes of an extended header
 constexpr size_t kMostName = 1 << 16;
 
-// Why a member must not be called so, or null.
+// The reason why a member must not have this name, or null.
 const char* wrong_in(std::string_view name) {
   if (name.empty()) return "it is empty";
   if (name.size() > kMostName) return "it is longer than 64 KiB";
@@ -32,7 +32,7 @@ const char* wrong_in(std::string_view name) {
   return nullptr;
 }
 
-// What a member that is no file is called.
+// The name of the kind of a member that is not a file.
 const char* kind_of(char type) {
   switch (type) {
     case '1':
@@ -59,7 +59,7 @@ struct TarReader::Header {
   std::array<char, kBlock> bytes;
   std::string_view field(size_t offset, size_t size) const { return {bytes.data() + offset, size}; }
   char type() const { return bytes[156]; }
-  int64_t data = 0, size = 0;  // of what follows
+  int64_t data = 0, size = 0;  // position and length of the data
 };
 
 void TarReader::fail(const std::string& what) const {
@@ -120,7 +120,7 @@ bool TarReader::read_header(Header& h) {
   return true;
 }
 
-// What follows an extended header.
+// The data of an extended header.
 std::string TarReader::read_text(const Header& h) const {
   if (h.size > static_cast<int64_t>(kMostText)) fail("an extended header of more than 1 MiB");
   if (h.size > source_.size() - h.data) fail("the archive is cut");
@@ -165,7 +165,7 @@ std::string TarReader::take_name(const Header& h) {
   if (next_name_) {
     name = *std::exchange(next_name_, std::nullopt);
   } else {
-    // GNU's own format has other things where ustar has the prefix.
+    // In GNU's own format, these bytes are not the prefix of ustar.
     const std::string_view prefix = h.bytes[262] == '\0' ? until_zero(h.field(345, 155)) : std::string_view();
     name = prefix.empty() ? std::string(until_zero(h.field(0, 100))) : str(prefix, "/", until_zero(h.field(0, 100)));
   }
@@ -182,7 +182,7 @@ int64_t TarReader::take_size(const Header& h) {
 
 std::optional<TarMember> TarReader::next() {
   for (Header h; read_header(h);) {
-    // What is passed over ends within the file, so nothing overflows.
+    // Skipped data end within the file, so nothing overflows.
     const auto pass = [&](int64_t size) {
       at_ = std::min(h.data + (size + kBlock - 1) / kBlock * kBlock, source_.size());
     };

@@ -61,7 +61,7 @@ TEST(Tar, SizesInEveryForm) {
   binary[11] = 5;
   EXPECT_EQ(read(tar_of(TarEntry{"a", "12345", '0', binary})).contents[0], "12345");
   EXPECT_EQ(read(tar_of(TarEntry{"a", "12345", '0', "          5 "})).contents[0], "12345");
-  // What pax says goes before the field.
+  // The pax header overrides the field.
   EXPECT_EQ(read(tar_of(TarEntry{"x", pax("size", "5"), 'x'}, TarEntry{"a", "12345", '0', "00000000000 "})).contents[0],
             "12345");
 }

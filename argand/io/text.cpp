@@ -68,7 +68,7 @@ int CsvReader::take() {
   return c;
 }
 
-// Up to what ends it, which is left.
+// Reads up to the terminator, which is not consumed.
 void CsvReader::field(std::string& out) {
   const int64_t first = line_;
   const bool quoted = peek() == '"';
@@ -126,7 +126,7 @@ Tensor read_csv(const std::string& path, ScalarType dtype, const std::vector<std
   const InputFile file(path);
   std::vector<size_t> chosen;
   Tensor out;
-  // Twice, so that memory is taken once, for the rows that are there.
+  // Reads the file twice, so that memory is allocated once, for the rows that exist.
   for (const bool fills : {false, true}) {
     CsvReader reader(file, options);
     std::vector<std::string> row;

@@ -15,7 +15,7 @@ inline std::string read_text(const std::string& path, int64_t max_bytes = kMaxWh
   return read_text(InputFile(path), max_bytes);
 }
 
-// Knows the line and the field, both from 1.
+// An error with the line and the field, both counted from 1.
 class CsvError : public FileError {
  public:
   CsvError(const std::string& path, int64_t line, int64_t column, const std::string& what)
@@ -35,15 +35,15 @@ struct CsvOptions {
   size_t field_bytes = size_t{1} << 20, columns = 65536;
 };
 
-// Row by row, in memory for one row.  Fields in quotes may hold delimiters, line breaks and quotes written twice; rows
-// end with LF or CR LF and have as many fields as the first.
+// Reads row by row and keeps one row in memory.  Fields in quotes may hold delimiters, line breaks and doubled quotes;
+// rows end with LF or CR LF and have as many fields as the first.
 class CsvReader {
  public:
   explicit CsvReader(const ByteSource& source, CsvOptions options = {});
   const std::vector<std::string>& names() const { return names_; }
   // False at the end.
   bool next(std::vector<std::string>& row);
-  // Where the row that was read last begins.
+  // The line where the row that was read last begins.
   int64_t line() const { return row_line_; }
 
  private:

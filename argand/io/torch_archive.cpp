@@ -16,7 +16,8 @@ bool is_number(std::string_view text, size_t max_digits) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Of a storage: a number, which PyTorch 1.5 and before took from its address, or another name without folders.
+// The key of a storage is a number, which PyTorch 1.5 and before took from its address, or another name without
+// folders.
 bool is_key(std::string_view text) {
   return !text.empty() && text.find('/') == std::string_view::npos && text != "." && text != "..";
 }

@@ -14,7 +14,7 @@ namespace {
 
 using namespace testing;
 
-// What is wrong with the file; empty if it loads.
+// The error of the file; empty if it loads.
 std::string error_of(std::string_view bytes, const LoadOptions& options = {}) {
   try {
     load_torch(MemorySource("f", bytes), options);

@@ -54,7 +54,7 @@ TorchImage::TorchImage(const Value& value, bool copied) {
   if (waits)
     for (const Tensor& t : forms.storages())
       if (t.device().is_cuda()) cuda::current_stream(t.device().index()).synchronize();
-  // What is still to be computed is computed by this thread.
+  // Delayed work is computed by this thread.
   for (const Tensor& t : storages_) t.impl().data();
 }
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kMagic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
 constexpr int64_t kProtocol = 1001;
 
-// The values that stand before the tensors hold no names.
+// The values before the tensors contain no names.
 class NoNames final : public PickleNames {
  public:
   Value global(const std::string& module, const std::string& name) override {
@@ -43,7 +43,7 @@ class Legacy {
     const Value protocol = next(none, "protocol version");
     if (!protocol.is_int() || protocol.to_int() != kProtocol) fail("protocol version", "expected 1001");
     next(none, "system facts");
-    // The first time, only to know which storages there are; where each begins follows from the sizes of all.
+    // The first time, only to find the storages; the start of each follows from the sizes of all.
     const size_t values_at = at_;
     TorchNames recorder([&](const StorageRequest& r) { return record(r); }, false, options_.max_tensors);
     next(recorder, "values");

@@ -105,7 +105,8 @@ Dims numbers(const char* what, const Value& v) {
   return out;
 }
 
-// Every address lies in the storage, and no product of sizes leaves 64 bits, not even beside a size of 0.
+// Checks that every address lies in the storage, and that no product of sizes overflows 64 bits, even beside a size of
+// 0.
 void check_layout(const Dims& sizes, const Dims& strides, int64_t offset, int64_t itemsize, int64_t capacity) {
   need(sizes.size() == strides.size(), sizes.size(), " sizes and ", strides.size(), " strides");
   CheckedSize bytes(itemsize, "load"), last(offset, "load");
@@ -148,7 +149,7 @@ std::string utf8_of_latin1(const std::string& bytes) {
 
 std::vector<Value> elements(const std::string& name, const Value& v) {
   std::vector<Value> out;
-  if (v.kind() == Value::Kind::kRange) {  // its items are where it starts, stops, and its step
+  if (v.kind() == Value::Kind::kRange) {  // its items are start, stop and step
     constexpr int64_t kMost = 1 << 16;    // three numbers of a file may not ask for more memory than this
     const int64_t stop = v[1].to_int(), step = v[2].to_int();
     for (int64_t i = v[0].to_int(); step > 0 ? i < stop : i > stop;) {
@@ -411,7 +412,7 @@ Value TorchNames::call(const Value& global, const Value& a) {
 
 Value TorchNames::create(const Value& global, const Value& arguments) {
   const std::string& name = global.text();
-  // Python writes an OrderedDict and its kin either way.
+  // Python writes an OrderedDict and similar types in either way.
   if (name.compare(0, kScriptClasses.size(), kScriptClasses) != 0) {
     std::optional<Value> out = call_builtin(name, arguments);
     need(out.has_value(), "an object of ", name);

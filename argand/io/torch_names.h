@@ -1,4 +1,4 @@
-// What the names in PyTorch's pickles mean, and how tensors are written in them.
+// The meaning of names in PyTorch's pickles, and how tensors are written in them.
 #pragma once
 #include <functional>
 #include <map>
@@ -19,7 +19,7 @@ struct StorageRequest {
 
 class TorchNames final : public PickleNames {
  public:
-  // `storages` gives all elements of a storage as a tensor of one dimension; it is asked once for each.  With
+  // `storages` returns all elements of a storage as a 1-dimensional tensor; it is called once per storage.  With
   // `objects`, objects of TorchScript's classes are read as their named data.
   TorchNames(std::function<Tensor(const StorageRequest&)> storages, bool objects, size_t max_tensors)
       : storages_(std::move(storages)), objects_(objects), left_(max_tensors) {}
@@ -47,7 +47,7 @@ class TorchNames final : public PickleNames {
 class TorchForms final : public PickleForms {
  public:
   bool form_of(const Value& value, Form& form) override;
-  // Those that were written, by their keys "0", "1", ...: each as a tensor that has it.
+  // The written storages, in the order of their keys "0", "1", ...: for each a tensor that has it.
   const std::vector<Tensor>& storages() const { return storages_; }
 
  private:

@@ -20,7 +20,7 @@ void normalize_bools(uint8_t* data, size_t count) {
     if (data[i] > 1) data[i] = 1;
 }
 
-// What the bytes of the file are made into.
+// The conversion of the file's bytes.
 void finish(const StorageRequest& request, bool big, uint8_t* data, size_t bytes) {
   const int64_t itemsize = element_size(request.dtype);
   const auto number = static_cast<size_t>(is_complex(request.dtype) ? itemsize / 2 : itemsize);

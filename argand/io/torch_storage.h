@@ -5,13 +5,13 @@
 
 namespace argand::io {
 
-// Where the storage goes; ValueError for a location that is none.
+// The device for the storage; ValueError for an invalid location.
 Device place_of(const StorageRequest& request, const LoadOptions& options);
 
 // `read(data, bytes)` fills the memory; `big`: its numbers have the most significant byte first.
 using ReadStorage = std::function<void(void*, size_t)>;
 Tensor read_storage(const StorageRequest& request, const Device& device, bool big, const ReadStorage& read);
-// The same on the CPU, read when somebody first looks at an element (Note [Late reading]).
+// The same on the CPU, read at the first access to an element (Note [Late reading]).
 Tensor late_storage(const StorageRequest& request, bool big, ReadStorage read);
 
 Value load_legacy(const ByteSource& source, const LoadOptions& options);

@@ -13,9 +13,9 @@ namespace argand::io {
 namespace {
 
 constexpr int kMaxKeyParts = 256;
-// A table that needs more steps than this holds keys made to collide.
+// A table that needs more steps than this was attacked with colliding keys.
 constexpr size_t kMaxProbes = 4096;
-constexpr size_t kSmallTable = 8;  // up to which keys are compared one by one
+constexpr size_t kSmallTable = 8;  // up to this size keys are compared one by one
 
 // Differs from process to process, so that nobody can write a file of keys that collide.
 uint64_t seed() {
@@ -137,7 +137,7 @@ bool equal_keys(const Value& x, const Value& y) {
 struct Value::Node final : RefCounted {
   std::string text;
   std::vector<Value> items, values;  // elements or keys; the values of keys
-  // Of more than kSmallTable keys: position + 1 by hash, open addressing, at most half full.
+  // The table of more than kSmallTable keys: position + 1 by hash, open addressing, at most half full.
   using Table = std::vector<std::pair<uint32_t, uint32_t>>;
   std::unique_ptr<Table> table;
   Tensor tensor;
@@ -177,8 +177,8 @@ struct Value::Node final : RefCounted {
   }
 
  protected:
-  // A chain of a million lists must not be freed by a million calls within each other: what dies while something dies
-  // is put on a list.
+  // A chain of a million lists must not be freed by a million nested calls: objects that die during another's
+  // destruction are put on a list.
   void release_self() override {
     static thread_local Node* dead = nullptr;
     static thread_local bool busy = false;
@@ -370,7 +370,7 @@ void Value::push_back(Value element) {
 void Value::clear() {
   if (!node_) return;
   Node& n = node(true, "");
-  // Freed when this object is in order again.
+  // Freed when this object is consistent again.
   const std::vector<Value> items = std::exchange(n.items, {}), values = std::exchange(n.values, {});
   const std::unique_ptr<Value> attributes = std::move(n.attributes);
   n.table = nullptr;

@@ -63,7 +63,7 @@ class Value {
   Value(ScalarType v) : kind_(Kind::kDtype), number_{.i = static_cast<int64_t>(v)} {}
   Value(const Device& v);
   Value(Tensor v);
-  // A value of a kind that has a text, and one of a kind that has elements: none yet, or these.
+  // A value of a kind that has a text, and one of a kind that has elements (empty if none are given).
   static Value with_text(Kind kind, std::string text);
   static Value with_items(Kind kind, std::vector<Value> items = {});
   static Value list(std::vector<Value> items = {}) { return with_items(Kind::kList, std::move(items)); }
@@ -88,7 +88,7 @@ class Value {
   std::complex<double> to_complex() const;
   ScalarType dtype() const;
   Device device() const;
-  const Tensor& tensor() const;  // of a tensor, a parameter or a storage
+  const Tensor& tensor() const;  // for a tensor, a parameter or a storage
   const std::string& text() const;
 
   // How many elements or keys there are: 0 for other kinds.
@@ -97,19 +97,19 @@ class Value {
   const Value& operator[](std::string_view key) const;  // the value of a key; ValueError if there is none
   const Value& key(size_t i) const;                     // in the order of insertion
   const Value& value(size_t i) const;
-  // Keys are equal as in Python: 1, 1.0 and true are, and so are tuples of equal elements.  ValueError for what cannot
-  // be a key: what can be changed, and tuples of more than 256 parts.
+  // Keys are equal as in Python: 1, 1.0 and true are equal, and so are tuples of equal elements.  ValueError for a
+  // value that cannot be a key: mutable ones, and tuples of more than 256 parts.
   const Value* find(const Value& key) const;  // null if there is none
   void set(const Value& key, Value value);
   void assign(std::vector<Value> items);  // other elements, of NumPy's kinds
-  void push_back(Value element);          // of a list; a set and a frozenset leave out what they have
+  void push_back(Value element);          // to a list, set or frozenset; sets ignore duplicates
   // Named data besides the elements: the `_metadata` of a state dict, attributes of a tensor.  None, or a dict.
   const Value& attributes() const;
   void set_attributes(Value dict);
 
-  // What tells objects apart: null for numbers and the like, which have no identity.
+  // The identity of an object; null for numbers and similar values, which have none.
   const void* identity() const { return node_.get(); }
-  void clear();  // of a list, dict, set or object: no elements and attributes any more
+  void clear();  // removes elements and attributes of a list, dict, set or object
 
  private:
   struct Node;

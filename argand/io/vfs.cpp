@@ -23,7 +23,7 @@ int fail_closing(int fd, int code) {
   return -1;
 }
 
-// True where the name `path` still means the file behind `fd`.
+// True if the name `path` still refers to the file behind `fd`.
 bool same_file(int fd, const char* path) {
   struct stat ours {
   }, named{};
@@ -31,7 +31,7 @@ bool same_file(int fd, const char* path) {
          ours.st_ino == named.st_ino;
 }
 
-// A write beyond RLIMIT_FSIZE sends its thread SIGXFSZ, which ends the program unless somebody looks after it.
+// A write beyond RLIMIT_FSIZE sends its thread SIGXFSZ, which ends the program unless it is blocked or handled.
 class FileSizeSignal {
  public:
   FileSizeSignal() {
@@ -77,7 +77,7 @@ class PosixVfs final : public Vfs {
       struct stat info {};
       if (::fstat(fd, &info) != 0) return fail_closing(fd, errno);
       if (!S_ISREG(info.st_mode)) return fail_closing(fd, EINVAL);
-      // Some network file systems have no locks; there two writers at once are the user's care.
+      // Some network file systems have no locks; there, the user must prevent two writers at once.
       if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno != ENOLCK && errno != EOPNOTSUPP && errno != ENOSYS)
         return fail_closing(fd, errno == EWOULDBLOCK ? EBUSY : errno);
       if (same_file(fd, path)) return ::ftruncate(fd, 0) == 0 ? fd : fail_closing(fd, errno);
@@ -91,7 +91,7 @@ class PosixVfs final : public Vfs {
     if (::lstat(path, &old) != 0) return errno == ENOENT ? 0 : -1;
     if (!S_ISREG(old.st_mode)) return 0;
     if (::fstat(fd, &ours) != 0) return -1;
-    // Only root can give a file away; for others the file becomes theirs, as with every editor.
+    // Only root can change the owner; for other users the file becomes theirs, as with every editor.
     if (old.st_uid != ours.st_uid || old.st_gid != ours.st_gid) (void)!::fchown(fd, old.st_uid, old.st_gid);
     return ::fchmod(fd, old.st_mode & 07777);
   }

@@ -124,7 +124,7 @@ ZipDirectory::End ZipDirectory::find_end() const {
                 u32(zip64 + 20) == 0 && u64(zip64 + 24) == u64(zip64 + 32),
             zip64_at, "the zip64 end record is damaged");
     const uint64_t count = u64(zip64 + 32), bytes = u64(zip64 + 40), first = u64(zip64 + 48);
-    // A placeholder only where the number does not fit: else readers without zip64 would see another archive.
+    // A placeholder only if the number does not fit; else readers without zip64 would see another archive.
     const auto same = [](uint64_t wide, uint64_t narrow, uint64_t limit) { return narrow == std::min(wide, limit); };
     require(same(count, out.members, 0xFFFF) && same(bytes, u32(end + 12), kInZip64) &&
                 same(first, u32(end + 16), kInZip64),
@@ -336,7 +336,7 @@ void ZipWriter::add(std::string_view name, const void* data, size_t size) {
     append_number<uint16_t>(out, wide || far ? 45 : 20);
     append_number<uint16_t>(out, kUtf8);
     append_number<uint16_t>(out, kStoredMethod);
-    append_number<uint32_t>(out, 0x00210000);  // 1980-01-01: a file depends on what is in it alone
+    append_number<uint32_t>(out, 0x00210000);  // 1980-01-01, so that the file depends only on its contents
     append_number<uint32_t>(out, crc);
     append_number<uint32_t>(out, short_size);
     append_number<uint32_t>(out, short_size);
@@ -361,7 +361,7 @@ void ZipWriter::add(std::string_view name, const void* data, size_t size) {
   common(head);
   append_number<uint16_t>(head, static_cast<uint16_t>(extra.size()));
 
-  std::string moved;  // numbers that do not fit
+  std::string moved;  // numbers that do not fit in 32 bits
   if (wide) {
     append_number<uint64_t>(moved, size);
     append_number<uint64_t>(moved, size);

@@ -4,8 +4,8 @@
 //   member:   local header, name, extra field, bytes, [data descriptor]
 //
 // Reading is strict: members fill the file from byte 0 to the central directory without holes or overlaps, both headers
-// of a member say the same, no name occurs twice, nothing follows the end record.  Nothing is allocated from a number
-// in the file before it was compared with the bytes that are there.  Failures are FormatErrors.
+// of a member agree, no name occurs twice, and nothing follows the end record.  No number from the file decides an
+// allocation before it is compared with the available bytes.  Failures are FormatErrors.
 #pragma once
 #include <functional>
 #include <map>
@@ -35,7 +35,7 @@ class ZipDirectory {
   ZipDirectory(const ZipDirectory&) = delete;
   ZipDirectory& operator=(const ZipDirectory&) = delete;
 
-  // Whether the bytes begin as a zip archive does.
+  // Whether the bytes start with a zip signature.
   static bool begins(const ByteSource& source);
 
   const std::string& folder() const { return folder_; }
@@ -43,7 +43,7 @@ class ZipDirectory {
   const ZipMember* find(std::string_view name) const;
   void read(const ZipMember& member, void* out, bool verify = true) const { read_member(source_, member, out, verify); }
   std::string read(const ZipMember& member, int64_t max_bytes) const;
-  // The checksum alone: reads the bytes piece by piece.
+  // Compares only the checksum, reading the bytes piece by piece.
   void verify(const ZipMember& member) const;
   [[noreturn]] void fail(const ZipMember& member, int64_t offset, const std::string& what) const;
   const ByteSource& source() const { return source_; }
@@ -59,10 +59,10 @@ class ZipDirectory {
   std::string folder_;
   std::vector<ZipMember> members_;
   std::vector<std::pair<uint16_t, uint16_t>> flags_;  // and method, of each member, while the archive is opened
-  std::map<std::string_view, size_t> index_;          // a table of hashes could be made to collide
+  std::map<std::string_view, size_t> index_;          // a hash table could be attacked with collisions
 };
 
-// Gives the archive to `write` piece by piece, members one after the other.
+// Passes the archive to `write` piece by piece, one member after another.
 class ZipWriter {
  public:
   using Write = std::function<void(const void*, size_t)>;

@@ -73,7 +73,7 @@ TEST(Zip, WideNumbersOfMembers) {
   expect(wide({4, 4}, {4, 4, 1}), "leave holes");
 }
 
-// What a writer gave, where one long piece is zeros that nobody keeps.
+// The output of a writer, in which one long piece consists of zeros that are not stored.
 class Pieces final : public ByteSource {
  public:
   Pieces() : ByteSource("pieces") {}

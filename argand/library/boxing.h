@@ -11,12 +11,12 @@
 
 namespace argand {
 
-// What boxed kernels take their arguments from (the last of the stack, in order) and leave their results on.
+// The stack from whose end boxed kernels take their arguments (in order), and on which they leave their results.
 using Stack = std::vector<IValue>;
 
 namespace library {
 
-// What stands for a C++ type of arguments and results: `text` in a schema, `Held` what a boxed call keeps alive for it.
+// Traits of a C++ argument or result type: `text` is its name in a schema, `Held` the value that a boxed call keeps.
 template <class T, class = void>
 struct TypeOf {
   static_assert(
@@ -88,7 +88,7 @@ struct TypeOf<Generator> : Holds<Generator> {
   static Generator unbox(const IValue& v) { return v.toGenerator(); }
   static IValue box(const Generator& v) { return v; }
 };
-// ScalarType, Layout, MemoryFormat: whole numbers.
+// ScalarType, Layout and MemoryFormat are passed as integers.
 template <class T>
 struct TypeOf<T, std::enable_if_t<std::is_enum_v<T>>> : Holds<T> {
   static std::string text() { return "int"; }

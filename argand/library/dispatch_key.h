@@ -1,5 +1,5 @@
-// Where a kernel of an op of a program's own belongs: a device, autograd, autocast, or several at once.  Argand's own
-// ops know no keys; only what argand/library registers is chosen by them.
+// The key of a kernel of a user-defined op: a device, autograd, autocast, or several at once.  Argand's own ops have no
+// keys; only kernels that are registered through argand/library are chosen by them.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -11,13 +11,13 @@ namespace argand {
 
 enum class DispatchKey : uint8_t {
   Undefined,
-  // What runs on a device; the order is DeviceType's.
+  // Kernels of a device, in the order of DeviceType.
   CPU,
   CUDA,
   Meta,
   BackendSelect,
   ADInplaceOrView,
-  // In DeviceType's order, too.
+  // Also in the order of DeviceType.
   AutogradCPU,
   AutogradCUDA,
   AutogradMeta,
@@ -30,7 +30,7 @@ enum class DispatchKey : uint8_t {
   CompositeExplicitAutogradNonFunctional,
   CompositeImplicitAutograd,
   CatchAll = CompositeImplicitAutograd,
-  // Kernels for these are kept and never asked for: no tensor has such a key.
+  // Kernels for these keys are kept and never called: no tensor has such a key.
   AutogradOther = CompositeImplicitAutograd + 1,
   Tracer,
   Functionalize,
@@ -49,7 +49,7 @@ enum class DispatchKey : uint8_t {
   PrivateUse1,
 };
 const char* toString(DispatchKey key);
-// The key of a device type that stands where `of_cpu` does for the CPU: CPU, AutogradCPU or AutocastCPU.
+// The key of a device type that corresponds to `of_cpu`: CPU, AutogradCPU or AutocastCPU.
 // NotImplementedError for a type that has no tensors.
 DispatchKey key_of(DispatchKey of_cpu, DeviceType device);
 
@@ -77,7 +77,7 @@ class DispatchKeySet {
 
  private:
   static constexpr uint64_t bit(DispatchKey key) { return uint64_t{1} << static_cast<int>(key); }
-  // Autograd is that of every device.
+  // Autograd stands for the autograd key of every device.
   static constexpr uint64_t of(DispatchKey key) {
     if (key == DispatchKey::Undefined) return 0;
     if (key != DispatchKey::Autograd) return bit(key);
@@ -91,7 +91,7 @@ inline constexpr DispatchKeySet autocast_dispatch_keyset =
     DispatchKeySet(DispatchKey::AutocastCPU) | DispatchKey::AutocastCUDA;
 inline constexpr DispatchKeySet backend_dispatch_keyset =
     DispatchKeySet(DispatchKey::CPU) | DispatchKey::CUDA | DispatchKey::Meta | DispatchKey::BackendSelect;
-// What is left to ask below a kernel for autograd, and below one for views and writes.
+// The keys that remain below an autograd kernel, and below a kernel for views and writes.
 inline constexpr DispatchKeySet after_ADInplaceOrView_keyset = backend_dispatch_keyset;
 inline constexpr DispatchKeySet after_autograd_keyset = after_ADInplaceOrView_keyset | DispatchKey::ADInplaceOrView;
 
@@ -99,11 +99,11 @@ inline constexpr DispatchKeySet after_autograd_keyset = after_ADInplaceOrView_ke
 std::ostream& operator<<(std::ostream& out, DispatchKey key);
 std::ostream& operator<<(std::ostream& out, DispatchKeySet keys);
 
-// The keys that calls of this thread leave out.
+// The keys that calls on this thread exclude.
 DispatchKeySet excluded_dispatch_keys();
 
-// Calls leave out these keys for a scope.  Without Autograd, Argand's own ops record nothing; without Autocast, they
-// cast nothing.
+// Excludes these keys from calls for a scope.  Without Autograd, Argand's own ops record nothing; without Autocast,
+// they cast nothing.
 class ExcludeDispatchKeyGuard {
  public:
   explicit ExcludeDispatchKeyGuard(DispatchKeySet keys);
@@ -117,7 +117,7 @@ class ExcludeDispatchKeyGuard {
   bool grad_, autocast_cpu_, autocast_cuda_;
 };
 
-// What kernels for autograd put around the call of what computes.
+// The guard that autograd kernels hold around the call of the computing kernel.
 struct AutoDispatchBelowAutograd : ExcludeDispatchKeyGuard {
   AutoDispatchBelowAutograd() : ExcludeDispatchKeyGuard(DispatchKey::Autograd) {}
 };

@@ -35,7 +35,7 @@ Registry& Registry::get() {
 
 KernelFunction KernelFunction::from_boxed(Boxed* f) {
   KernelFunction out;
-  out.typed_ = reinterpret_cast<void (*)()>(f);  // without a signature, so called as what it is alone
+  out.typed_ = reinterpret_cast<void (*)()>(f);  // without a signature, so it is only called as a boxed kernel
   out.boxed_ = [](const KernelFunction& k, const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
     reinterpret_cast<Boxed*>(k.typed_)(op, keys, stack);
   };
@@ -70,7 +70,7 @@ void CallKeys::add(const IValue& v) {
 
 namespace {
 
-// The keys that a call may have, from the first that is asked.
+// The keys that a call may have, in order of priority.
 constexpr DispatchKey kOrder[] = {DispatchKey::AutocastCUDA,  DispatchKey::AutocastCPU,  DispatchKey::AutogradCUDA,
                                   DispatchKey::AutogradCPU,   DispatchKey::AutogradMeta, DispatchKey::ADInplaceOrView,
                                   DispatchKey::BackendSelect, DispatchKey::CUDA,         DispatchKey::CPU,
@@ -135,7 +135,7 @@ const KernelFunction& OperatorHandle::kernel(DispatchKeySet keys, bool requires_
     const KernelFunction* k = kernel_for(*op_, keys, key, requires_grad);
     if (k && !k->is_fallthrough()) return *k;
   }
-  // No tensor says where: an op that makes one.
+  // A call without tensors: a factory op.
   if (device == DispatchKey::Undefined) {
     for (const DispatchKey key :
          {DispatchKey::BackendSelect, DispatchKey::CompositeExplicitAutograd, DispatchKey::CompositeImplicitAutograd})

@@ -2,11 +2,11 @@
 // stack of values.  A call looks at the keys of its tensors and takes the first kernel there is, in this order:
 // autocast, autograd, ADInplaceOrView, the device, CompositeExplicitAutograd, CompositeImplicitAutograd.
 //
-// An op with kernels for devices and none for Autograd: what the kernel does in ops is recorded as ever; a result
-// without history gets a node that warns when backward goes through it, and passes no gradient on.
+// An op with device kernels but none for Autograd: ops that the kernel calls are recorded as usual.  A result without
+// history gets a node that warns when backward reaches it, and passes no gradient on.
 //
-// Threads: definitions and look-ups may come from any; a call while kernels of the same op come or go is an error of
-// the program.
+// Thread safety: any thread may define and look up ops, but a program must not call an op while kernels of that op are
+// added or removed.
 #pragma once
 #include <memory>
 #include <typeinfo>
@@ -32,7 +32,7 @@ class KernelFunction {
   KernelFunction() = default;
   static KernelFunction from_boxed(Boxed* f);
   static KernelFunction fallthrough();
-  // Of a function, or an object with one operator().
+  // Wraps a function, or an object with one operator().
   template <class F>
   static KernelFunction from(F f);
 
@@ -80,7 +80,7 @@ class CallKeys {
   bool requires_grad_ = false;
 };
 
-// An op; valid as long as the library that defined it.
+// A handle to an op, valid as long as the library that defined it.
 class OperatorHandle {
  public:
   explicit OperatorHandle(const library::Operator& op) : op_(&op) {}
@@ -94,14 +94,14 @@ class OperatorHandle {
   // Takes the arguments off the end of the stack, and leaves the results there.
   void callBoxed(Stack* stack) const;
   void callBoxed(Stack& stack) const { callBoxed(&stack); }
-  // As a call of which only `keys` are left to ask.
+  // Continues a call with only `keys` left to consider.
   void redispatchBoxed(DispatchKeySet keys, Stack* stack) const;
 
  protected:
   // The kernel for a call with these keys; NotImplementedError if there is none.  `requires_grad`: any argument does.
   const KernelFunction& kernel(DispatchKeySet keys, bool requires_grad) const;
   void check_signature(const FunctionSchema& called) const;
-  void begin(profiler::Range& range) const;  // of a call of the op
+  void begin(profiler::Range& range) const;  // around a call of the op
   const library::Operator* op_;
 };
 
@@ -132,7 +132,7 @@ class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
     else
       return library::Results<R>::pop(stack);
   }
-  // The result of an op that returns a reference is what it wrote.
+  // An op that returns a reference returns the tensor that it wrote.
   template <class First, class... Rest>
   static R first_written(First& first, Rest&... rest) {
     if constexpr (std::is_same_v<First, std::remove_reference_t<R>>)
@@ -142,7 +142,7 @@ class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
   }
 };
 
-// How a kernel of the type R(Args...), with or without the keys of the call before its arguments, is called.
+// Calls a kernel of the type R(Args...), with or without the call's keys before its arguments.
 template <class F, class Signature>
 struct KernelOf;
 template <class F, class R, class... Args>
@@ -237,7 +237,7 @@ class Dispatcher {
   static Dispatcher& singleton();
   std::optional<OperatorHandle> findSchema(const OperatorName& name) const;
   std::optional<OperatorHandle> findOp(const OperatorName& name) const;
-  // NotImplementedError, with what is there instead.
+  // NotImplementedError that lists the available kernels.
   OperatorHandle findSchemaOrThrow(const char* name, const char* overload_name) const;
   std::vector<OperatorName> getAllOpNames() const;
 };

@@ -75,7 +75,7 @@ void autograd_not_implemented(const OperatorHandle& op, DispatchKeySet keys, Sta
   each_tensor(*stack, num_arguments, [&](size_t i, const Tensor& t) {
     if (writes(schema.arguments()[i])) check_inplace(schema.name().c_str(), t, recorded);
   });
-  // Before the kernel, which may change what the inputs' history is.
+  // Done before the kernel, which may change the inputs' history.
   const auto node = recorded ? node_of<autograd::NotImplemented>(inputs, schema.name()) : nullptr;
   {
     const AutoDispatchBelowAutograd below;
@@ -116,7 +116,7 @@ void inplace_or_view(const OperatorHandle& op, DispatchKeySet keys, Stack* stack
     const AutoDispatchBelowADInplaceOrView below;
     op.redispatchBoxed(keys & after_ADInplaceOrView_keyset, stack);
   }
-  // Ops that wrote have said so; a kernel that wrote to the address has not.
+  // Ops that wrote have raised the version; a kernel that wrote through the address has not.
   for (const auto& [t, version] : written)
     if (t._version() == version) t.storage()->bump_version(permanent_name(schema.name()));
   if (view)

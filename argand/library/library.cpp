@@ -8,7 +8,7 @@ using library::Operator;
 using library::Registered;
 using library::Registry;
 
-// What a Library gives back.
+// The registrations that a Library removes at its end.
 struct Library::Registrations {
   std::string owned_namespace;
   std::vector<Operator*> definitions;
@@ -20,7 +20,7 @@ struct Library::Registrations {
   Registrations& operator=(const Registrations&) = delete;
   ~Registrations() {
     Registry& registry = Registry::get();
-    std::list<Registered> gone;  // functions of the program's: they end after the lock
+    std::list<Registered> gone;  // the program's functions, destroyed after the lock is released
     const std::lock_guard lock(registry.mutex);
     if (!owned_namespace.empty()) registry.namespaces.erase(owned_namespace);
     for (const auto& at : fallbacks) gone.splice(gone.end(), registry.fallbacks, at);
@@ -37,7 +37,7 @@ struct Library::Registrations {
 
 namespace {
 
-// The kernel must be one of the schema; whichever comes later finds out.
+// The kernel must match the schema; whichever is registered later checks it.
 void check_kernel(const Operator& op, const KernelFunction& kernel) {
   if (!op.schema || !kernel.schema()) return;
   const std::string difference = op.schema->difference(*kernel.schema());

@@ -12,7 +12,7 @@
 
 namespace argand {
 
-// A kernel on its way to a Library.
+// A kernel before it is added to a Library.
 class CppFunction {
  public:
   template <class F, std::enable_if_t<!std::is_same_v<std::decay_t<F>, CppFunction>, int> = 0>
@@ -62,7 +62,7 @@ CppFunction dispatch(DeviceType device, F&& f) {
 
 FunctionSchema schema(const char* text);
 
-// What a call does that PyTorch's compiler would ask of an op; kept nowhere.
+// Facts about an op for PyTorch's compiler; they are not kept.
 enum class Tag { core, inplace_view, needs_fixed_stride_order, nondeterministic_seeded, pt2_compliant_tag, pointwise };
 
 class Library {
@@ -74,17 +74,17 @@ class Library {
   Library& operator=(Library&&) = delete;
   ~Library();
 
-  // An op without kernels yet.
+  // Defines an op without kernels.
   // harmless: tags are for compilers of graphs, and none is here
   Library& def(const char* schema, std::initializer_list<Tag> = {}) & { return define(schema); }
   Library& def(const FunctionSchema& schema, std::initializer_list<Tag> = {}) & { return define(schema); }
-  // An op with a kernel for all devices; its schema is that of the function where only the name is given.
+  // Defines an op with a kernel for all devices; if only the name is given, the schema is that of the function.
   // harmless: tags as above
   template <class F>
   Library& def(const char* name_or_schema, F&& f, std::initializer_list<Tag> = {}) & {
     return define(name_or_schema, CppFunction(std::forward<F>(f)));
   }
-  // A kernel for the key of the block.
+  // Registers a kernel for the key of the block.
   template <class F>
   Library& impl(const char* name, F&& f) & {
     return implement(name, CppFunction(std::forward<F>(f)));
@@ -93,7 +93,7 @@ class Library {
   Library& impl(const char* name, Key key, F&& f) & {
     return implement(name, dispatch(key, std::forward<F>(f)));
   }
-  // A kernel for every op that has none for the key of the block, whose namespace is "_".
+  // Registers a fallback for every op without a kernel for the key of the block; the block's namespace is "_".
   template <class F>
   Library& fallback(F&& f) & {
     return add_fallback(CppFunction(std::forward<F>(f)));
@@ -132,10 +132,10 @@ class TorchLibraryInit {
 }  // namespace detail
 
 namespace autograd {
-// For the key Autograd of an op without a gradient: what the kernel below does is not recorded, and backward through
-// its results is an error that names it.  In-place arguments and views are as the schema says.
+// For the key Autograd of an op without a gradient: the kernel below is not recorded, and backward through its results
+// is an error that names the op.  In-place arguments and views follow the schema.
 CppFunction autogradNotImplementedFallback();
-// For the key ADInplaceOrView: views are marked as such, and written tensors are known to be.
+// For the key ADInplaceOrView: marks views as such, and raises the versions of written tensors.
 CppFunction autogradNotImplementedInplaceOrViewFallback();
 }  // namespace autograd
 

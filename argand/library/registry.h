@@ -1,4 +1,4 @@
-// What the dispatcher keeps; of argand/library alone.
+// The dispatcher's tables; private to argand/library.
 #pragma once
 #include <list>
 #include <map>
@@ -19,19 +19,19 @@ struct Operator {
   OperatorName name;
   std::optional<FunctionSchema> schema;
   std::string defined_at;
-  std::list<Registered> kernels;  // the newest first: it hides the others until it goes
+  std::list<Registered> kernels;  // the newest first; it hides the others until it is removed
   size_t users = 0;               // definitions and kernels
 
   const KernelFunction* find(DispatchKey key) const;
 };
 
-// Never destroyed: libraries of static storage give back what they registered when the program ends.
+// Never destroyed, because libraries in static storage unregister when the program ends.
 struct Registry {
   static Registry& get();
   ProcessMutex mutex;
   std::map<std::pair<std::string, std::string>, Operator> operators;
   std::list<Registered> fallbacks;
-  std::map<std::string, std::string> namespaces;  // of a Library of kind DEF -> where it stands
+  std::map<std::string, std::string> namespaces;  // namespace of each Library of kind DEF -> its source location
 
   Operator& entry(const OperatorName& name) {
     Operator& op = operators[{name.name, name.overload_name}];
@@ -43,7 +43,7 @@ struct Registry {
   }
 };
 
-// Every tensor of a value, however deep; undefined ones not.
+// Visits every defined tensor of a value at any depth.
 template <class F>
 void each_tensor(const IValue& v, const F& f) {
   if (v.isTensor() && v.toTensor().defined()) f(v.toTensor());
@@ -58,7 +58,7 @@ void each_tensor(const IValue& v, const F& f) {
     for (const auto& [key, value] : v.dict_elements()->entries) each_tensor(key, f), each_tensor(value, f);
 }
 
-// What runs for Autograd where an op has a kernel for the device alone.
+// The Autograd kernel of an op that has only a kernel for the device.
 const KernelFunction& autograd_not_registered();
 
 }  // namespace argand::library

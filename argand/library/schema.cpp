@@ -25,7 +25,7 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c =
 
 }  // namespace
 
-// Recursive descent; the types and the defaults are all there is.
+// A recursive descent parser for the types and the defaults.
 class SchemaParser {
  public:
   explicit SchemaParser(std::string_view text) : text_(text) {}
@@ -214,7 +214,7 @@ class SchemaParser {
     return IValue(out);
   }
 
-  // What native schemas write for numbers: Mean, contiguous_format, float32.
+  // The names that native schemas use for numbers: Mean, contiguous_format, float32.
   IValue named_value() {
     const std::string name = word("a default");
     if (name == "Mean") return IValue(int64_t{1});

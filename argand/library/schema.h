@@ -1,4 +1,4 @@
-// What an op of a program's own takes and returns, as PyTorch's schema strings say it:
+// The arguments and results of a user-defined op, as PyTorch's schema strings give them:
 //
 //   pack::scale(Tensor(a!) self, float factor=2, *, int[]? dims=None) -> Tensor(a!)
 #pragma once
@@ -10,17 +10,17 @@
 
 namespace argand {
 
-// A type of a schema: a name, and what stands around it.  ScalarType, Layout, MemoryFormat and SymInt are whole numbers
-// to kernels, so is() says Int of them.
+// A type of a schema: a name with its list, optional and alias marks.  Kernels see ScalarType, Layout, MemoryFormat and
+// SymInt as integers, so is() reports Int for them.
 struct SchemaType {
   enum class Kind : uint8_t { Tensor, Int, Float, Bool, Str, Scalar, Device, Generator, Optional, List, Dict, Tuple };
   Kind kind = Kind::Tensor;
   std::string name;                 // as written: "Tensor", "ScalarType"; empty for those with elements
-  std::vector<SchemaType> element;  // of Optional and List: one; of Dict: key and value; of Tuple: each
-  int64_t size = -1;                // of a list of fixed size, int[2]
+  std::vector<SchemaType> element;  // Optional and List: one; Dict: key and value; Tuple: each
+  int64_t size = -1;                // for a list of fixed size, int[2]
 
   std::string str() const;
-  // Whether a kernel that takes one takes the other.
+  // Whether a kernel that takes one type also takes the other.
   bool same_kind(const SchemaType& other) const;
 };
 
@@ -84,7 +84,7 @@ class FunctionSchema {
 std::ostream& operator<<(std::ostream& out, const OperatorName& name);
 std::ostream& operator<<(std::ostream& out, const FunctionSchema& schema);
 
-// ValueError, with the place in `text`, for what is no schema.
+// ValueError, with the position in `text`, for an invalid schema.
 FunctionSchema parse_schema(std::string_view text);
 // "pack::scale.out"
 OperatorName parse_operator_name(std::string_view text);

@@ -21,7 +21,7 @@ Tensor imagenet_input(const vision::Image& image, int64_t resize, int64_t crop) 
   // Halves go to the even number, as Python's round.
   const int left = static_cast<int>(std::nearbyint(static_cast<double>(small.width - crop) / 2));
   const int top = static_cast<int>(std::nearbyint(static_cast<double>(small.height - crop) / 2));
-  constexpr float kMean[] = {0.485f, 0.456f, 0.406f}, kDeviation[] = {0.229f, 0.224f, 0.225f};  // of ImageNet
+  constexpr float kMean[] = {0.485f, 0.456f, 0.406f}, kDeviation[] = {0.229f, 0.224f, 0.225f};  // ImageNet's
   const Tensor out = exec::new_tensor({Dims{1, 3, crop, crop}, kFloat}, kCPU);
   float* p = raw<float>(out);
   for (size_t c = 0; c < 3; ++c)

@@ -20,14 +20,14 @@ namespace argand::models {
 class ConvNet : public nn::Module {
  public:
   using nn::Module::Module;
-  // Of a whole network: [N, 3, H, W] -> [N, num_classes], before softmax.
+  // Runs the whole network: [N, 3, H, W] -> [N, num_classes], before softmax.
   virtual Tensor forward(const Tensor& x) = 0;
-  // Folds every batch norm into the convolution before it: the same results in fewer passes, and no training any more.
+  // Folds every batch norm into the convolution before it: the same results in fewer passes, but no more training.
   // Names of parameters change.  ValueError unless the network is in evaluation mode.
   void fuse();
 
  protected:
-  // A convolution and its batch norm as two submodules; the number by which run() knows them.
+  // Adds a convolution and its batch norm as two submodules; returns the number that run() takes.
   size_t add(const std::string& conv, const std::string& norm, const nn::Conv2dOptions& options,
              const nn::BatchNormOptions& norm_options);
   Tensor run(size_t pair, const Tensor& x);
@@ -36,14 +36,14 @@ class ConvNet : public nn::Module {
   struct Pair {
     std::string conv_name, norm_name;
     nn::Conv2d conv;
-    nn::BatchNorm2d norm;  // empty when it is folded
+    nn::BatchNorm2d norm;  // empty after folding
   };
   std::vector<Pair> pairs_;
 };
 
-// The network called `name` (tables.h) with torchvision's initial weights, drawn from the default generator, or those
-// of `weights`: a file of any format that load() reads, or a published name (weights.h).  As many classes as the
-// weights have, else 1000, if not given.  ValueError lists all that is missing, unexpected or misshaped.
+// The network `name` (tables.h) with torchvision's initial weights, drawn from the default generator, or with
+// `weights`: a file in any format that load() reads, or a published name (weights.h).  If the number of classes is not
+// given, it is that of the weights, else 1000.  ValueError lists all missing, unexpected and misshaped parameters.
 std::shared_ptr<ConvNet> make_model(const std::string& name, const std::string& weights = {},
                                     std::optional<int64_t> num_classes = std::nullopt);
 

@@ -1,6 +1,5 @@
-// What is known of the published networks: their shapes and the files of their weights.  The Python front reads the
-// same tables.  Sources: He et al. 2015 (ResNet), Howard et al. 2019 (MobileNetV3), and torchvision's list of its
-// files.
+// Tables of the published networks: their shapes and the files of their weights.  The Python front reads the same
+// tables.  Sources: He et al. 2015 (ResNet), Howard et al. 2019 (MobileNetV3), and torchvision's list of its files.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -24,13 +23,13 @@ struct Architecture {
   int64_t hidden;  // outputs of the layer before the last
 };
 const std::vector<Architecture>& architectures();
-// ValueError that lists the names for an unknown one.
+// ValueError for an unknown name; it lists the known names.
 const Architecture& architecture(const std::string& name);
 
 // A file of weights.  Its name ends with the first 8 digits of its SHA-256; the last of an architecture is its DEFAULT.
 struct Published {
   std::string architecture, name, file;
-  int64_t resize;  // of the shorter side of an image, before 224 x 224 are cut out
+  int64_t resize;  // size of an image's shorter side, before 224 x 224 are cut out
 };
 const std::vector<Published>& published();
 

@@ -1,4 +1,4 @@
-// Where weights lie: in a file that is named, or, by a published name, in the cache.
+// Finds files of weights: a file given by path, or a published name in the cache.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,11 +12,11 @@ namespace argand::models {
 // $XDG_CACHE_HOME/torch/hub/checkpoints, else ~/.cache/torch/hub/checkpoints).
 struct CachedWeights {
   std::string path;                 // empty if it is nowhere
-  std::vector<std::string> places;  // that were looked at
-  std::string url, sha256;          // where it comes from, and the digits its SHA-256 begins with
-  std::string advice;               // which file to put where
+  std::vector<std::string> places;  // the places that were searched
+  std::string url, sha256;          // its source, and the first digits of its SHA-256
+  std::string advice;               // tells the user which file to put where
 };
-// IoError if a file is there whose SHA-256 is not the one its name gives.
+// IoError if a file exists whose SHA-256 does not match its name.
 CachedWeights find_in_cache(const Published& what, const std::vector<std::string>& more = {});
 
 // The published weights called "IMAGENET1K_V1", "DEFAULT" or "ResNet18_Weights.IMAGENET1K_V1"; null if none is.

@@ -59,7 +59,7 @@ Tensor uniform_(Tensor tensor, double low, double high) {
   return tensor.uniform_(low, high);
 }
 
-// By the inverse of the normal distribution: a uniform draw between the two tails, mapped back.
+// Uses the inverse of the normal distribution: a uniform draw between the two tails, mapped back.
 Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b) {
   const NoGradGuard no_grad;
   const auto cdf = [&](double x) { return (1 + std::erf((x - mean) / std / std::numbers::sqrt2)) / 2; };

@@ -304,7 +304,7 @@ void Module::load(serialize::InputArchive& archive) {
     ARGAND_CHECK(ValueError, value.defined() && value.sizes() == tensor.sizes(), "load: shape of ", name, " of ",
                  this->name(), ": expected ", tensor.sizes(), ", got ",
                  value.defined() ? str(value.sizes()) : "an undefined tensor");
-    // What was saved on a GPU is there again; what was not comes to where the module is.
+    // Tensors saved on a GPU return there; others go to the module's device.
     tensor.set_data(archive.device() || value.is_cuda() ? value.detach() : value.detach().to(tensor.device()));
   };
   for (const auto& parameter : named_parameters(/*recurse=*/false)) read(parameter.key(), parameter.value());

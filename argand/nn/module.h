@@ -63,29 +63,29 @@ class Module : public std::enable_shared_from_this<Module> {
   void eval() { train(false); }
   virtual bool is_training() const noexcept { return is_training_; }
 
-  // All parameters get the dtype, of buffers those of floating point.
+  // Converts all parameters to the dtype, and those buffers that are of floating point.
   virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);
   virtual void zero_grad(bool set_to_none = true);
 
-  // Detached tensors that share the module's memory.
+  // Returns detached tensors that share the module's memory.
   StateDict state_dict() const;
   // Copies into parameters and buffers.  Everything is checked first: one ValueError lists all missing, unexpected and
   // misshaped names, and then nothing has changed.  Without `strict`, missing and unexpected names are passed over.
   void load_state_dict(const StateDict& state, bool strict = true);
 
-  // Parameters, buffers and submodules into an archive, by name, and out of one of such a module.  Loading takes over
-  // dtypes, and the device if the archive was loaded to one or what it holds was saved on a GPU; ValueError for what is
-  // missing or of another shape, and then some tensors may have changed.  A module that is not serializable is left out
-  // of its parent's archive.
+  // Saves parameters, buffers and submodules by name into an archive, and loads them from an archive of such a module.
+  // Loading also takes over dtypes, and the device if the archive was loaded to a device or its contents were saved on
+  // a GPU.  ValueError for a missing entry or another shape; then some tensors may have changed.  A module that is not
+  // serializable is left out of its parent's archive.
   virtual bool is_serializable() const { return true; }
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
 
   virtual void pretty_print(std::ostream& stream) const;
 
-  // As a module of the type T, or of what the handle type T holds; null if it is none.
+  // Casts to the module type T, or to the module type that the handle type T holds; null if the type differs.
   template <class T, class = std::enable_if_t<std::is_base_of_v<Module, T>>>
   T* as() noexcept {
     return dynamic_cast<T*>(this);
@@ -137,7 +137,7 @@ class Module : public std::enable_shared_from_this<Module> {
  private:
   template <class Derived>
   friend class Cloneable;
-  // Becomes a deep copy of `other`, which is of the same type; Cloneable<T> implements it.
+  // Makes this a deep copy of `other`, which has the same type; Cloneable<T> implements it.
   virtual void clone_(Module& other, const std::optional<Device>& device);
   // Takes over a copy of a module and drops its tensors and children, which reset() makes anew.
   static std::shared_ptr<Module> cleared(Module* copy);
@@ -161,7 +161,7 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, Module& mo
 serialize::InputArchive& operator>>(serialize::InputArchive& archive, const std::shared_ptr<Module>& module);
 
 // Gives a module type clone(): a new object is made from the type's reset() and takes over copies of all tensors.
-// Shared: that of a module of the library is the library's (ARGAND_LIBRARY_MODULE).
+// ARGAND_SHARED, because the library itself defines it for modules of the library (ARGAND_LIBRARY_MODULE).
 template <class Derived>
 class ARGAND_SHARED Cloneable : public Module {
  public:
@@ -170,7 +170,8 @@ class ARGAND_SHARED Cloneable : public Module {
   virtual void reset() = 0;
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    // What is the same for all types stands elsewhere: each line here costs every user's compiler that of 130 modules.
+    // Code that is the same for all types is elsewhere: each line here is compiled for 130 modules in every user's
+    // program.
     auto* derived = new Derived(static_cast<const Derived&>(*this));
     std::shared_ptr<Module> copy = cleared(derived);
     derived->reset();

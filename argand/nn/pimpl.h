@@ -68,7 +68,7 @@ class ModuleHolder : ModuleHolderIndicator {
     ARGAND_CHECK(ValueError, impl_, "Accessing empty ModuleHolder");
     return impl_.get();
   }
-  // Of no type: a shared_ptr of its own for every type of module would cost each user's compiler 0.4 MB a type.  It
+  // Untyped, because a shared_ptr type for every type of module would cost each user's compiler 0.4 MB a type.  It
   // holds the address of a Contained, which need not be a Module.
   std::shared_ptr<void> impl_;
 };

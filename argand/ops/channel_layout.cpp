@@ -19,7 +19,7 @@ bool strides_say_channels_last(IntArrayRef sizes, IntArrayRef strides) {
   int64_t least = 0;
   const auto follows = [&](size_t d) {
     if (sizes[d] == 0 || strides[d] < least) return false;
-    if (d == 0 && least == strides[1]) return false;  // [N, 1, 1, 1] and the like mean nothing
+    if (d == 0 && least == strides[1]) return false;  // sizes such as [N, 1, 1, 1] are ambiguous
     least = strides[d] * (sizes[d] > 1 ? sizes[d] : 1);
     return true;
   };

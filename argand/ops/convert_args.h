@@ -1,4 +1,4 @@
-// What generated code needs to turn parameters into argument structs.
+// Helpers by which generated code turns parameters into argument structs.
 #pragma once
 #include <array>
 
@@ -22,13 +22,13 @@ inline std::optional<std::vector<double>> to_vector(std::optional<ArrayRef<doubl
   return values ? std::optional(values->vec()) : std::nullopt;
 }
 
-// What a factory function returns: TensorOptions().requires_grad(true) asks for a leaf of the graph.
+// The result of a factory function: TensorOptions().requires_grad(true) makes it a leaf of the graph.
 inline Tensor as_leaf(Tensor t, const TensorOptions& options) {
   if (options.requires_grad()) t.set_requires_grad(true);
   return t;
 }
 
-// `out=` of a factory function: made like `out`, and copied into it.
+// `out=` of a factory function: the result is made like `out` and copied into it.
 inline TensorOptions options_of(const Tensor& out) { return TensorOptions(out.dtype()).device(out.device()); }
 inline Tensor& fill_out(Tensor& out, const Tensor& made) {
   exec::resize_output(out, made.sizes());

@@ -1,4 +1,4 @@
-// What the generated definitions of permute_copy and the like are made of (tools/generate/emit.py).
+// The parts of the generated definitions of permute_copy and similar ops (tools/generate/emit.py).
 #pragma once
 #include "argand/ops/node_name.h"
 
@@ -10,7 +10,7 @@ inline std::vector<Tensor> copied(std::vector<Tensor> views) {
   return views;
 }
 
-// Calls with the arguments of another op's samples; `convert` makes them of its own.
+// Sample calls made from another op's samples; `convert` turns its arguments into this op's.
 template <class From, class Args, class F>
 void each_sample(const OpInfo& op, Samples<Args>& samples, F convert) {
   SampleSink theirs(op.name.c_str());

@@ -107,7 +107,7 @@ inline constexpr DtypeSet kIntBody = dtype_bit(kLong);
 inline constexpr DtypeSet kRealBody = kFloatTypes | dtype_bit(kLong);
 inline constexpr DtypeSet kRealBoolBody = kRealBody | kBoolType;
 
-// What `form` returns.
+// The result of `form`.
 template <class Form>
 inline constexpr const PointwiseInfo& form_of = detail::kPointwiseInfo<Form>;
 

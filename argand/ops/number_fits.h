@@ -4,13 +4,13 @@
 
 namespace argand::ops {
 
-// False for an imaginary part where there is none, NaN and infinities where there are integers, and what lies beyond
-// the dtype's range.  Negative integers count as those that wrap around to uint8.
+// False for an imaginary part with a real dtype, NaN and infinities with an integer dtype, and values beyond the
+// dtype's range.  For uint8, negative integers count as those that they wrap around to.
 bool number_fits(const Scalar& value, ScalarType dtype);
 
 // ValueError for a number that does not fit.
 void check_fits(const char* op, const Scalar& value, ScalarType dtype);
-// The same of a number that stands for a tensor; other tensors are converted as tensors are.
+// The same for a number that stands for a tensor; other tensors are converted as usual.
 void check_fits(const char* op, const Tensor& value, ScalarType dtype);
 
 }  // namespace argand::ops

@@ -1,4 +1,4 @@
-// The tensors of a kernel's call: checked, and in the type it computes in.
+// The tensors of a kernel call: checked, and converted to the dtype in which the kernel computes.
 #pragma once
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
@@ -10,8 +10,8 @@ inline void* data_or_null(const Tensor& t) { return t.defined() ? t.impl().data(
 // ShapeError and DtypeError that name the argument.
 void check_operand(const char* op, const char* name, const Tensor& t, const Dims& expected, ScalarType dtype);
 
-// A result that a kernel computes in `type`, contiguous; undefined where it is not wanted.  finish() converts it to its
-// own dtype and layout.
+// A contiguous result that a kernel computes in `type`; undefined if not wanted.  finish() converts it to its own dtype
+// and layout.
 class StagedResult {
  public:
   StagedResult(const Tensor& out, bool wanted, ScalarType type);

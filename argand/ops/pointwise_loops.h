@@ -1,8 +1,9 @@
 // From a pointwise body to the loops that run it: one per compute type, and for float32 and float64 one per vector
 // unit.
 //
-// A body is an expression over its operands, written once: the CPU loops below, the CUDA kernel and the fuser's text
-// all come from it.  The variants are the same code compiled for wider vectors; contraction is off, so their bits
+// A body is an expression over its operands that is written once: the CPU loops below, the CUDA kernel and the fuser's
+// text are made from it.  The loop variants are the same code compiled for wider vectors; contraction is off, so their
+// bits
 // agree.
 #pragma once
 #include <array>
@@ -34,7 +35,7 @@
 
 namespace argand::ops::detail {
 
-// Operands and scalars of a body: those of the arguments, unless it says otherwise.
+// The operands and scalars of a body: those of the arguments, unless the body defines others.
 template <class Op>
 constexpr int num_inputs() {
   if constexpr (requires { Op::num_inputs; })

@@ -12,7 +12,7 @@
 
 namespace argand {
 
-// Arguments of one call, without their type.
+// The arguments of one call, with their type erased.
 class AnyArgs {
  public:
   virtual ~AnyArgs() = default;
@@ -26,8 +26,7 @@ struct Sample {
   bool gradient = true;  // false: the gradient is not checked here (kinks, ties)
 };
 
-// How near the results of an op come to the exact ones, where that is not as near as the results of most ops
-// (tests/conformance/compare.h has the rule).
+// The accuracy of an op's results, if it is lower than that of most ops (tests/conformance/compare.h has the rule).
 struct Accuracy {
   double ulps;         // units in the last place of an element
   std::string reason;  // why this op needs them: a sentence about its definition or its device's functions
@@ -43,7 +42,7 @@ class SampleSink {
   // float64 tensors: uniform in [low, high); `apart` values are pairwise distinct (for sort, max, ...).
   Tensor real(IntArrayRef sizes, double low = -2, double high = 2);
   Tensor positive(IntArrayRef sizes) { return real(sizes, 0.1, 2); }
-  // Away from `kink` by at least 0.1, where a function is not smooth.
+  // Values at least 0.1 away from `kink`, where a function is not smooth.
   Tensor away_from(double kink, IntArrayRef sizes, double low = -2, double high = 2);
   Tensor apart(IntArrayRef sizes);
   // int64 in [low, high), and bool.
@@ -53,22 +52,22 @@ class SampleSink {
   void add(Sample sample) { samples_.push_back(std::move(sample)); }
   std::vector<Sample>& samples() { return samples_; }
 
-  // What holds for all samples of the op.
+  // Properties of all samples of the op:
   void accuracy(Accuracy a) { traits_.accuracies.push_back(std::move(a)); }
   const std::vector<Accuracy>& accuracies() const { return traits_.accuracies; }
-  // The tensors are not to have equal values along a dimension (an expanded tensor has), for this reason.
+  // The tensors must not have equal values along a dimension, as expanded tensors have, for this reason.
   void values_differ(std::string reason) { traits_.why_values_differ = std::move(reason); }
   const std::string& why_values_differ() const { return traits_.why_values_differ; }
-  // The op takes tensors of the dtypes of the samples alone, and refuses others itself, for this reason.
+  // The op takes only tensors with the samples' dtypes, and refuses others itself, for this reason.
   void one_dtype(std::string reason) { traits_.why_one_dtype = std::move(reason); }
   const std::string& why_one_dtype() const { return traits_.why_one_dtype; }
-  // Nothing is said about the elements of the results.
+  // The elements of the results are unspecified.
   void values_unset() { traits_.values_unset = true; }
   bool are_values_unset() const { return traits_.values_unset; }
   // The result depends on the strides of the arguments, not on their elements alone, for this reason.
   void strides_count(std::string reason) { traits_.why_strides_count = std::move(reason); }
   const std::string& why_strides_count() const { return traits_.why_strides_count; }
-  // The samples of another op are those of this one, in which all of that holds, too.
+  // Uses this op's samples, with all of their properties, for another op.
   void traits_of(const SampleSink& other) { traits_ = other.traits_; }
 
  private:
@@ -84,7 +83,7 @@ class SampleSink {
   Traits traits_;
 };
 
-// What an op's definition sees: s.add({args...}), s.fails({args...}, "message").
+// The interface for op definitions: s.add({args...}), s.fails({args...}, "message").
 template <class Args>
 class Samples {
  public:

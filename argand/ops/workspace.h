@@ -1,4 +1,4 @@
-// Working memory of one call on the device it runs on: on a CPU of up to InlineBytes on the stack.
+// Working memory of one call on its device; on a CPU, up to InlineBytes are on the stack.
 #pragma once
 #include "argand/exec/invoke.h"
 #include "argand/kernels/cpu/scratch.h"

@@ -1,4 +1,4 @@
-// In-place forms of ops that are composed of others.
+// In-place forms of composite ops.
 #pragma once
 #include "argand/core/grad_mode.h"
 #include "argand/exec/autocast_scope.h"
@@ -10,7 +10,7 @@ namespace argand::ops {
 // `self`. What is recorded reads a copy: it must find what was there before.
 template <class F>
 Tensor write_into(const char* op, const Tensor& self, F compute) {
-  const exec::AutocastScope plain;  // what is written has self's dtype
+  const exec::AutocastScope plain;  // the written values have self's dtype
   const Tensor result = compute(GradMode::is_enabled() && self.requires_grad() ? self.clone() : self);
   ARGAND_CHECK(ShapeError, result.sizes() == self.sizes(), op, ": expected self of shape ", result.sizes(), ", got ",
                self.sizes());

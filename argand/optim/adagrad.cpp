@@ -17,7 +17,7 @@ void AdagradOptions::each_number(const std::function<void(const char*, double&)>
   each_flag("maximize", maximize_, f);
 }
 
-// The sums are there before the first step.
+// The sums exist before the first step.
 Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& groups, AdagradOptions d)
     : RuleOptimizer(groups, std::make_unique<AdagradOptions>(d)) {
   check_numbers(d);

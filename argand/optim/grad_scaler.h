@@ -10,7 +10,7 @@
 // Small gradients vanish in float16, so the loss is multiplied by a scale, and the gradients are divided by it again
 // before the optimizer sees them.  A scale that is too large makes infinities: that step is left out and the scale is
 // multiplied by backoff_factor; after growth_interval steps without any it is multiplied by growth_factor.
-// The scale and what was found stay on the device; step() alone waits for it, once per device.
+// The scale and the flags of infinities stay on the device; only step() waits for the device, once per device.
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -27,11 +27,11 @@ struct GradScalerOptions {
   ARGAND_ARG(bool, enabled) = true;  // false: scale() gives back what it gets, step() is the optimizer's
 };
 
-// What GradScaler::step did.
+// The result of GradScaler::step.
 struct StepReport {
   // The first parameter, in the order of the optimizer's groups, whose gradient had an infinity or NaN.
   struct NonFinite {
-    size_t group, position;  // of the parameter in its group
+    size_t group, position;  // the parameter's group, and its position there
     size_t index;            // over all groups, as in the optimizer's state_dict()
     Tensor parameter;
   };

@@ -18,7 +18,7 @@ void each_whole(const char* name, int64_t& n, const std::function<void(const cha
   n = static_cast<int64_t>(value);
 }
 
-// A number of the state as a tensor, which may be exchanged for another.
+// A number of the state as a tensor, which may be replaced by another.
 template <class T>
 void visit_number(const char* name, T& value, ScalarType dtype,
                   const std::function<void(const char*, Tensor&, bool)>& f) {
@@ -45,8 +45,8 @@ double largest(const Tensor& t) { return t.numel() == 0 ? 0 : t.abs().max().item
 
 bool searches_lines(const LBFGSOptions& o) { return o.line_search_fn().has_value(); }
 
-// The parameters as they were before a step, which puts them back unless they are to be forgotten.  On the CPU that
-// needs no memory.
+// The parameters before a step; the destructor restores them unless forget() was called.  On the CPU that allocates
+// nothing.
 class ParametersBefore {
  public:
   explicit ParametersBefore(const std::vector<Tensor>& params) : params_(params) {
@@ -65,10 +65,10 @@ class ParametersBefore {
   static void put_back(const Tensor& p, const Tensor& copy) noexcept {
     try {
       if (!p.is_cpu()) return exec::copy_elements(p, copy);
-      p.impl().data();  // issues what waits for the parameter; if there is no memory for it, it has no result
+      p.impl().data();  // issues the work that waits for it; its allocations may fail
     } catch (...) {
     }
-    p.storage()->recover();  // what could not be written is replaced, too (Note [Lost writes])
+    p.storage()->recover();  // also replaces lost contents (Note [Lost writes])
     if (p.is_cpu()) exec::store_elements(p, copy);
   }
 
@@ -77,7 +77,7 @@ class ParametersBefore {
   bool forgotten_ = false;
 };
 
-// What a state that was loaded must have for the parameters at hand.
+// The requirements on a loaded state for the current parameters.
 void check_state(const LBFGSParamState& s, int64_t elements) {
   const auto check = [&](const char* name, const Tensor& t) {
     ARGAND_CHECK(ValueError, t.defined() && t.sizes() == IntArrayRef({elements}), "LBFGS: expected ", name,
@@ -139,7 +139,7 @@ Tensor LBFGS::flat_grad() {
   return cat(parts, 0);
 }
 
-// Nothing that writes a parameter waits when this returns or throws (class ParametersBefore).
+// No delayed write to a parameter is left when this returns or throws (class ParametersBefore).
 void LBFGS::move(double t, const Tensor& direction) {
   exec::flush();
   int64_t done = 0;
@@ -153,7 +153,7 @@ void LBFGS::move(double t, const Tensor& direction) {
 
 double LBFGS::evaluate(const LossClosure& closure) { return run_closure(closure).item<double>(); }
 
-// Minus the gradient times the inverse Hessian that the last changes of gradient and parameters tell of.
+// The negative gradient times the inverse Hessian, approximated from the last changes of gradient and parameters.
 void LBFGS::choose_direction(LBFGSParamState& s, const LBFGSOptions& o, const Tensor& grad) {
   if (s.n_iter() == 1) {
     s.d(grad.neg()).H_diag(ones({}, grad.options()));
@@ -209,7 +209,7 @@ Tensor LBFGS::step(LossClosure closure) {
   const NoGradGuard no_grad;
   if (params().empty()) return run_closure(closure);
   ParametersBefore before(params());
-  // The step works on a copy of the state, whose tensors are never written but exchanged.
+  // The step works on a copy of the state, whose tensors are replaced, never written.
   void* const key = params()[0].unsafeGetTensorImpl();
   OptimizerStates next;
   StatePtr& s = next[key];
@@ -252,7 +252,7 @@ Tensor LBFGS::iterate(const LossClosure& closure, LBFGSParamState& s) {
       evaluated = found.evaluations;
     } else {
       move(s.t(), s.d());
-      if (i != o.max_iter()) {  // what comes after the last one is for the next step to see
+      if (i != o.max_iter()) {  // the next step does this after the last iteration
         loss = evaluate(closure);
         grad = flat_grad();
         evaluated = 1;

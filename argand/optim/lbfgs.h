@@ -16,8 +16,8 @@ struct LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
   ARGAND_OPTION(double, lr) = 1;
   ARGAND_OPTION(int64_t, max_iter) = 20;                           // per step
   ARGAND_OPTION(std::optional<int64_t>, max_eval) = std::nullopt;  // of the closure per step; max_iter * 5 / 4
-  ARGAND_OPTION(double, tolerance_grad) = 1e-7;                    // ends when no element of the gradient is larger
-  ARGAND_OPTION(double, tolerance_change) = 1e-9;                  // or neither parameters nor loss change more
+  ARGAND_OPTION(double, tolerance_grad) = 1e-7;                    // stops when no element of the gradient is larger
+  ARGAND_OPTION(double, tolerance_change) = 1e-9;                  // or when parameters and loss change no more
   ARGAND_OPTION(int64_t, history_size) = 100;
   ARGAND_OPTION(std::optional<std::string>, line_search_fn) = std::nullopt;  // "strong_wolfe", or steps of lr
 };
@@ -33,9 +33,9 @@ struct LBFGSParamState : OptimizerCloneableParamState<LBFGSParamState> {
   ARGAND_ARG(double, t) = 0;
   ARGAND_ARG(double, prev_loss) = 0;
   ARGAND_ARG(Tensor, d);       // the direction
-  ARGAND_ARG(Tensor, H_diag);  // the first guess of the inverse Hessian, a number
+  ARGAND_ARG(Tensor, H_diag);  // the initial inverse Hessian, a number
   ARGAND_ARG(Tensor, prev_flat_grad);
-  ARGAND_ARG(std::deque<Tensor>, old_dirs);                           // changes of the gradient
+  ARGAND_ARG(std::deque<Tensor>, old_dirs);                           // differences of the gradient
   ARGAND_ARG(std::deque<Tensor>, old_stps);                           // changes of the parameters
   ARGAND_ARG(std::deque<Tensor>, ro);                                 // 1 over the products of both
   ARGAND_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;  // harmless: LibTorch's scratch, empty here
@@ -47,8 +47,8 @@ class LBFGS : public Optimizer {
   explicit LBFGS(const std::vector<OptimizerParamGroup>& groups, LBFGSOptions defaults = {});
   explicit LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
       : LBFGS({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-  // Needs a closure that computes the loss and its gradients.  Returns the loss before the step.  After an exception,
-  // of the closure or of memory, parameters and state are as they were; a GPU's parameters if copies there still
+  // Needs a closure that computes the loss and its gradients.  Returns the loss before the step.  After an exception of
+  // the closure or an allocation, parameters and state are as before; parameters on a GPU are so if copies there still
   // succeed.
   Tensor step(LossClosure closure = nullptr) override;
 

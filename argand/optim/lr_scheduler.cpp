@@ -73,7 +73,7 @@ void LRScheduler::step() {
 
 void LRScheduler::set_last_epoch(int64_t steps) { go_to(base_lrs_, steps); }
 
-// What throws comes before what changes.
+// Everything that can throw comes before the changes.
 void LRScheduler::go_to(std::vector<double> base_lrs, int64_t steps) {
   ARGAND_CHECK(ValueError, steps >= 0 && steps <= std::numeric_limits<unsigned>::max(),
                "lr_scheduler: the step count must be from 0 to 2^32 - 1, got ", steps);
@@ -248,7 +248,7 @@ double OneCycleLR::lr_at(double, int64_t steps, size_t) const {
   const double initial = max_lr_ / div_factor_, last = initial / final_div_factor_;
   const double top = pct_start_ * static_cast<double>(total_steps_) - 1, end = static_cast<double>(total_steps_) - 1;
   const auto at = static_cast<double>(steps);
-  // A phase without length is over at once.
+  // A phase of length zero ends at once.
   if (at <= top) return half_cosine(initial, max_lr_, top > 0 ? at / top : 1);
   return half_cosine(max_lr_, last, end > top ? (at - top) / (end - top) : 1);
 }
@@ -300,7 +300,7 @@ void ReduceLROnPlateau::step(double metric) {
   if (bad_steps_ <= patience_) return;
   auto& groups = optimizer_.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
-    // A group that was added since has the least rate of the last one.
+    // A group that was added later has the minimum rate of the last one.
     const double least = min_lrs_[std::min(i, min_lrs_.size() - 1)];
     const double old = groups[i].options().get_lr(), lowered = std::max(old * factor_, least);
     if (old - lowered <= eps_) continue;

@@ -3,7 +3,7 @@
 // Constructing a scheduler sets the optimizer's rates to those of step 0.  Formulas are torch.optim.lr_scheduler's, in
 // their closed forms, so that resuming from a step count gives the same rate as having counted there.
 //
-// A schedule of one's own overrides lr_at(); or get_lrs(), as with LibTorch, and then cannot be set to a step count.
+// A user-defined schedule overrides lr_at(), or get_lrs() as with LibTorch; the latter cannot be set to a step count.
 #pragma once
 #include <functional>
 #include <memory>
@@ -51,7 +51,7 @@ class LRScheduler {
   std::vector<double> base_lrs_;
 };
 
-// Times gamma every step_size steps.
+// Multiplies the rate by gamma every step_size steps.
 class StepLR : public LRScheduler {
  public:
   StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
@@ -64,7 +64,7 @@ class StepLR : public LRScheduler {
   double gamma_;
 };
 
-// Times gamma at each milestone.
+// Multiplies the rate by gamma at each milestone.
 class MultiStepLR : public LRScheduler {
  public:
   MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
@@ -103,7 +103,7 @@ class LinearLR : public LRScheduler {
   int64_t total_iters_;
 };
 
-// Times gamma at every step.
+// Multiplies the rate by gamma at every step.
 class ExponentialLR : public LRScheduler {
  public:
   ExponentialLR(Optimizer& optimizer, double gamma);
@@ -115,7 +115,7 @@ class ExponentialLR : public LRScheduler {
   double gamma_;
 };
 
-// Down to zero in total_iters steps, as a power of what is left of them.
+// Decays to zero in total_iters steps, as a power of the fraction of steps that remain.
 class PolynomialLR : public LRScheduler {
  public:
   explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1.0);
@@ -128,7 +128,7 @@ class PolynomialLR : public LRScheduler {
   double power_;
 };
 
-// Times what a function of the step count gives: one for all parameter groups, or one for each.
+// Multiplies the base rate by a function of the step count: one function for all parameter groups, or one for each.
 class LambdaLR : public LRScheduler {
  public:
   using Lambda = std::function<double(int64_t)>;
@@ -156,9 +156,9 @@ class CosineAnnealingWarmRestarts : public LRScheduler {
   double eta_min_;
 };
 
-// From base_lr up to max_lr in step_size_up steps and back in step_size_down (0: as many), again and again (Smith,
-// 2017); momentum is left alone.  The way up is halved at each cycle (kTriangular2) or times gamma at each step
-// (kExpRange).
+// Rises from base_lr to max_lr in step_size_up steps and falls back in step_size_down (0: as many), in cycles (Smith,
+// 2017); momentum is left alone.  The amplitude is halved at each cycle (kTriangular2) or multiplied by gamma at each
+// step (kExpRange).
 class CyclicLR : public LRScheduler {
  public:
   enum class Mode { kTriangular, kTriangular2, kExpRange };
@@ -175,8 +175,8 @@ class CyclicLR : public LRScheduler {
   double gamma_;
 };
 
-// One scheduler after another, each from its own step 0: the next begins at each milestone.  All were made for this
-// optimizer, in this order, and are not stepped by anybody else.
+// One scheduler after another, each from its own step 0: the next begins at each milestone.  All must be made for this
+// optimizer, in this order, and nobody else may step them.
 class SequentialLR : public LRScheduler {
  public:
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
@@ -190,7 +190,7 @@ class SequentialLR : public LRScheduler {
   std::vector<int64_t> milestones_;
 };
 
-// Up to max_lr and down again along cosines (Smith and Topin, 2018); momentum is left alone.
+// Rises to max_lr and falls again along cosines (Smith and Topin, 2018); momentum is left alone.
 class OneCycleLR : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, double pct_start = 0.3, double div_factor = 25,
@@ -205,7 +205,7 @@ class OneCycleLR : public LRScheduler {
   double pct_start_, div_factor_, final_div_factor_;
 };
 
-// Times `factor` when a metric has not improved for more than `patience` steps.
+// Multiplies the rate by `factor` when a metric has not improved for more than `patience` steps.
 class ReduceLROnPlateau {
  public:
   enum class Mode { kMin, kMax };
@@ -213,12 +213,12 @@ class ReduceLROnPlateau {
   ReduceLROnPlateau(Optimizer& optimizer, Mode mode = Mode::kMin, double factor = 0.1, int64_t patience = 10,
                     double threshold = 1e-4, ThresholdMode threshold_mode = ThresholdMode::kRel, int64_t cooldown = 0,
                     double min_lr = 0, double eps = 1e-8);
-  // With a least rate for each parameter group.  `verbose`: each change is a line on standard output.
+  // Takes a minimum rate for each parameter group.  With `verbose`, prints each change to standard output.
   ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double factor, int64_t patience, double threshold,
                     ThresholdMode threshold_mode, int64_t cooldown, std::vector<double> min_lrs, double eps,
                     bool verbose);
   void step(double metric);
-  // What it has seen; the rates themselves are in the optimizer's state.  ValueError changes nothing.
+  // The metrics' history; the rates themselves are in the optimizer's state.  A ValueError changes nothing.
   StateDict state_dict() const;
   void load_state_dict(const StateDict& state);
 

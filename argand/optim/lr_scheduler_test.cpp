@@ -15,7 +15,7 @@ using namespace testing;
 
 Tensor parameter(double value = 1, Dims sizes = {2}) { return full(sizes, value).requires_grad_(); }
 
-// What `action` throws; empty if it does not.
+// The message that `action` throws; empty if it does not throw.
 template <class Action>
 std::string message(Action action) {
   try {

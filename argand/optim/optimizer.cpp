@@ -225,7 +225,7 @@ constexpr OldName kOldNames[] = {{"step_buffers", "step"},
                                  {"exp_average_sq_buffers", "exp_avg_sq"},
                                  {"max_exp_average_sq_buffers", "max_exp_avg_sq"},
                                  {"sum_buffers", "sum"}};
-// L-BFGS has one state of all parameters; what its lists hold keeps its place.
+// L-BFGS has one state for all parameters; the elements of its lists keep their positions.
 constexpr const char* kOldNumbers[] = {"t", "prev_loss"};
 constexpr const char* kOldTensors[] = {"d", "H_diag", "prev_flat_grad"};
 constexpr const char* kOldLists[] = {"old_dirs", "old_stps"};
@@ -304,7 +304,7 @@ StateDict Optimizer::state_dict() const {
 }
 
 void Optimizer::load_state_dict(const StateDict& state) {
-  // New options and states are built beside the old ones and exchanged only when everything fits.
+  // New options and states are built separately and swapped in only when everything fits.
   std::vector<std::unique_ptr<OptimizerOptions>> options;
   OptimizerStates states;
   std::string problems;
@@ -371,7 +371,7 @@ std::string state_key(size_t i) { return str("state.", i); }
 
 }  // namespace
 
-// Options and states of a program's own, of which state_dict() knows nothing, are what they make of archives.
+// User-defined options and states, which state_dict() does not know, are saved by their own functions for archives.
 void Optimizer::save(serialize::OutputArchive& archive) const {
   for (const auto& item : state_dict()) archive.write(item.key(), item.value());
   size_t index = 0;

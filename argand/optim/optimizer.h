@@ -20,21 +20,21 @@ class OutputArchive;
 
 namespace argand::optim {
 
-// What an optimizer remembers of one parameter: named tensors and one counter.
+// The state that an optimizer keeps for one parameter: named tensors and one counter.
 class OptimizerParamState {
  public:
   virtual ~OptimizerParamState() = default;
   virtual std::unique_ptr<OptimizerParamState> clone() const = 0;
-  // Calls f(name, tensor, required) for every tensor the state has a place for, defined or not; a saved state without
-  // a required one is refused.
+  // Calls f(name, tensor, required) for each tensor that the state can have, defined or not; a saved state without a
+  // required one is rejected.
   virtual void each_tensor(const std::function<void(const char*, Tensor&, bool)>&) {}
   virtual int64_t step_count() const { return 0; }
   virtual void set_step_count(int64_t) {}
-  // Into an archive and out of it; here by each_tensor() and step_count().  A state of one's own that names no tensors
-  // is saved by what it makes of these.
+  // Saves into and loads from an archive, by each_tensor() and step_count().  A state type of a program's own that
+  // names no tensors is saved by its own override of these.
   virtual void serialize(argand::serialize::InputArchive& archive);
   virtual void serialize(argand::serialize::OutputArchive& archive) const;
-  // False where the tensors are not shaped, nor of the dtype, as the parameter: a saved state is then taken as it is.
+  // False if the tensors need not have the parameter's shape and dtype: a saved state is then loaded as it is.
   virtual bool is_shaped_as_parameter() const { return true; }
 };
 
@@ -44,9 +44,9 @@ class OptimizerOptions {
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
   virtual double get_lr() const = 0;
   virtual void set_lr(double lr) = 0;
-  // Calls f(name, value) for every number; the value may be changed.  What is not named here is saved by serialize().
+  // Calls f(name, value) for every number; f may change the value.  Options not named here are saved by serialize().
   virtual void each_number(const std::function<void(const char*, double&)>&) {}
-  // Into an archive and out of it; here by each_number().
+  // Saves into and loads from an archive, by each_number().
   virtual void serialize(argand::serialize::InputArchive& archive);
   virtual void serialize(argand::serialize::OutputArchive& archive) const;
   // The options of a group that gave these: `defaults`, with what was set here.  Set is what a setter was called for,
@@ -55,7 +55,7 @@ class OptimizerOptions {
   std::unique_ptr<OptimizerOptions> over(const OptimizerOptions& defaults) const;
 
  protected:
-  // Options of this type of which nothing was set; null where a type has no such.
+  // Options of this type with nothing set; null if the type has none.
   virtual std::unique_ptr<OptimizerOptions> untouched() const { return nullptr; }
   void note_set(const char* name) { set_.push_back(name); }
   // For each_number(): a flag as the number 0 or 1.
@@ -70,7 +70,7 @@ class OptimizerOptions {
   std::vector<const char*> set_;
 };
 
-// ARGAND_ARG of an optimizer's options, which remember what was set.
+// As ARGAND_ARG, for an optimizer's options, which remember which of them were set.
 #define ARGAND_OPTION(T, name)                                    \
  public:                                                          \
   inline auto name(T value)->decltype(*this) { /* NOLINT */       \
@@ -118,7 +118,7 @@ class OptimizerCloneableParamState : public OptimizerParamState {
   }
 };
 
-// One that counts steps.
+// A state that counts steps.
 template <class Derived>
 class CountingParamState : public OptimizerCloneableParamState<Derived> {
  public:
@@ -158,8 +158,8 @@ class OptimizerParamGroup {
   std::unique_ptr<OptimizerOptions> options_;
 };
 
-// What an optimizer remembers, by the address of the parameter's TensorImpl; or by that address as text, as programs
-// for LibTorch before 2.0 ask.
+// The states by the address of the parameter's TensorImpl, or by that address as text, as programs for LibTorch before
+// 2.0 use it.
 class OptimizerStates : public std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> {
  public:
   using unordered_map::operator[];
@@ -179,7 +179,7 @@ class Optimizer {
  public:
   using LossClosure = std::function<Tensor()>;
 
-  // Groups without options get a copy of `defaults`; what a group has not set is that of `defaults`, too.
+  // Groups without options get a copy of `defaults`; options that a group has not set come from `defaults`, too.
   Optimizer(const std::vector<OptimizerParamGroup>& groups, std::unique_ptr<OptimizerOptions> defaults);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
@@ -187,8 +187,8 @@ class Optimizer {
 
   // ValueError if a parameter is there twice, in this group or another; GradError if it is not a leaf.
   void add_param_group(const OptimizerParamGroup& group);
-  // Updates every parameter that has a gradient.  A closure recomputes the loss first, with gradients on.  Those of
-  // this library leave all groups and states as they were if it throws.
+  // Updates every parameter that has a gradient.  A closure first recomputes the loss, with gradients enabled.  If it
+  // throws, the optimizers of this library leave all groups and states as they were.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
   void zero_grad(bool set_to_none = true);
 
@@ -198,7 +198,7 @@ class Optimizer {
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
   OptimizerStates& state() { return state_; }
   const OptimizerStates& state() const { return state_; }
-  // LibTorch's first interface, which warns: the parameters of all groups, how many, and more for the first group.
+  // LibTorch's first interface, which warns: all groups' parameters, their number, and how to add to the first group.
   size_t size() const;
   std::vector<Tensor> parameters() const;
   void add_parameters(const std::vector<Tensor>& parameters);
@@ -206,9 +206,9 @@ class Optimizer {
   // Everything a resumed run needs: "state.3.exp_avg", "state.3.step", "param_groups.0.lr", ...  Parameters are
   // numbered in order over all groups.  Tensors share memory with the optimizer.
   StateDict state_dict() const;
-  // Checks all of it first; on ValueError nothing has changed.
+  // Checks the whole state first; after a ValueError nothing has changed.
   void load_state_dict(const StateDict& state);
-  // The same, into and out of an archive.
+  // The same for an archive.
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
 
@@ -216,7 +216,7 @@ class Optimizer {
   // The state of a parameter, made if missing.
   OptimizerParamState& state_of(const Tensor& param);
   using StatePtr = std::unique_ptr<OptimizerParamState>;
-  // An optimizer that remembers nothing need not have it: NotImplementedError.
+  // An optimizer without state need not have it: NotImplementedError.
   virtual StatePtr make_state() const;
   Tensor run_closure(const LossClosure& closure);
 

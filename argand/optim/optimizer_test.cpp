@@ -1,4 +1,4 @@
-// What optimizers promise beside their formulas: groups, states, messages.
+// The contract of optimizers besides their formulas: groups, states, messages.
 #include "argand/optim/optimizer.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Tensor parameter(double value = 1, Dims sizes = {2}) { return full(sizes, value).requires_grad_(); }
 
-// What `action` throws; empty if it does not.
+// The message that `action` throws; empty if it does not throw.
 template <class Action>
 std::string message(Action action) {
   try {
@@ -178,7 +178,7 @@ TEST(Optimizer, ComplexParametersAreTwoRealOnes) {
   EXPECT_TRUE((ends.operator()<Adagrad>(AdagradOptions(0.1).initial_accumulator_value(0.5))));
 }
 
-// What the op under all of them refuses, before it changes anything.
+// The calls that their common op refuses before it changes anything.
 TEST(Optimizer, WhatDoesNotFitARule) {
   const Tensor p = ones({2}), g = ones({2}), wrong = ones({3});
   const auto kSgd = static_cast<int64_t>(StepKind::kSgd), kMomentum = static_cast<int64_t>(StepKind::kSgdMomentum);

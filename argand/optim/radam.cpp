@@ -27,7 +27,7 @@ NumberedRule RAdam::next_rule(const OptimizerOptions& options, const OptimizerPa
   const auto [beta1, beta2] = o.betas();
   const auto t = static_cast<double>(state.step_count() + 1);
   const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(beta2, t);
-  // Of the variance's approximated length: from 5 on the adaptive rate has a variance at all.
+  // `length` is the approximated length of the moving average; the variance of the adaptive rate exists above 4.
   const double longest = 2 / (1 - beta2) - 1, length = longest - 2 * t * std::pow(beta2, t) / correction2;
   const bool rectified = length > 5, decoupled = o.decoupled_weight_decay();
   const double rate =

@@ -1,4 +1,4 @@
-// What torch.optim computed: tests/data/optim_trajectories.txt, whose format make_optim_trajectories.py describes.
+// Recorded results of torch.optim: tests/data/optim_trajectories.txt, described in make_optim_trajectories.py.
 #pragma once
 #include <fstream>
 #include <map>
@@ -30,7 +30,7 @@ inline Numbers numbers(std::istream& in) {
 
 struct Record {
   std::vector<Numbers> starts;
-  std::map<std::pair<int, int>, Numbers> grads;  // of (step, parameter)
+  std::map<std::pair<int, int>, Numbers> grads;  // by (step, parameter)
   std::vector<OptimizerCase> optimizers;
   std::vector<SchedulerCase> schedulers;
 

@@ -26,7 +26,7 @@ void RuleOptimizer::count_step(const OptimizerOptions&, OptimizerParamState& sta
   state.set_step_count(state.step_count() + 1);
 }
 
-// One step of all groups.  What is new in the states stays here until the step is done.
+// One step of all groups.  New parts of the states stay here until the step is done.
 class RuleOptimizer::Step {
  public:
   explicit Step(RuleOptimizer& optimizer) : optimizer_(optimizer) {
@@ -110,9 +110,9 @@ class RuleOptimizer::Step {
   RuleOptimizer& optimizer_;
   std::vector<Run> runs_;
   size_t first_run_of_group_ = 0;
-  std::vector<std::pair<Tensor*, Tensor>> new_tensors_;  // of states that lack them
+  std::vector<std::pair<Tensor*, Tensor>> new_tensors_;  // for states that lack them
   OptimizerStates new_states_;
-  StatePtr blank_;  // what a parameter without a state has; stays one that needs none
+  StatePtr blank_;  // the state for parameters without one; kept if they need none
 };
 
 Tensor RuleOptimizer::step(LossClosure closure) {

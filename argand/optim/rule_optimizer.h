@@ -1,8 +1,8 @@
 // The base of optimizers that change each element of a parameter by one rule (kernels/step_rules.h).
 //
 // The two parts of a complex element are elements of their own.
-// A step is one op over all groups, and whole: after an exception parameters and states are as they were.  A GPU's part
-// may have been done when a call of its driver fails after the first launch.
+// A step is one op over all groups and is atomic: after an exception, parameters and states are as before.  On a GPU, a
+// part may have been done if a driver call fails after the first launch.
 #pragma once
 #include <array>
 
@@ -14,7 +14,7 @@ enum class StepKind : int;
 
 namespace argand::optim {
 
-// A rule and its numbers, by the names that it has for their places.
+// A rule and its numbers, indexed by the names that the rule gives to their positions.
 struct NumberedRule {
   NumberedRule(StepKind kind, bool maximize, double weight_decay);
   double& operator[](int place) { return numbers[static_cast<size_t>(place)]; }
@@ -31,15 +31,15 @@ class RuleOptimizer : public Optimizer {
  protected:
   using Optimizer::Optimizer;
 
-  // What the next step of a parameter with this state does.
+  // The rule of the next step of a parameter with this state.
   virtual NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const = 0;
-  // Where the options need none, no state is made.
+  // No state is made if the options need none.
   virtual StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const = 0;
-  // What such a tensor is before the first step: zeros.
+  // The initial value of such a tensor: zeros.
   virtual Tensor first_value(const OptimizerOptions& options, const Tensor& param) const;
-  // Whether next_rule() is the same for both, in one group: they have made as many steps.
+  // Whether next_rule() is the same for both in one group: they have made the same number of steps.
   virtual bool in_step(const OptimizerParamState& a, const OptimizerParamState& b) const;
-  // A step is done, whose rule was next_rule().
+  // Called after a step whose rule was next_rule().
   virtual void count_step(const OptimizerOptions& options, OptimizerParamState& state) const noexcept;
 
  private:

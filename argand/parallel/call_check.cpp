@@ -7,7 +7,7 @@
 #include "argand/parallel/tags.h"
 
 namespace argand::parallel {
-static constexpr int kStep = kMostSteps - 1;  // of the channel; the steps of collectives count from 0
+static constexpr int kStep = kMostSteps - 1;  // a step of the channel; the steps of collectives count from 0
 
 std::string to_string(const Call& call) {
   return str(call.text, call.site.empty() ? "" : " at ", call.site, ", call ", call.number, " of the group");

@@ -1,4 +1,4 @@
-// Do all ranks make the same call?
+// Checks that all ranks make the same call.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace argand::parallel {
 
-// A call of a rank: "all_reduce(SUM, float32 [2, 3])", the line it stands in, and its number among the group's calls.
+// A call of a rank: "all_reduce(SUM, float32 [2, 3])", its line in the program, and its number among the group's calls.
 struct Call {
   std::string text;  // the same on all ranks, or the call is wrong
   std::string site;  // "train.py:12", or empty
@@ -14,13 +14,13 @@ struct Call {
 };
 std::string to_string(const Call& call);  // "all_reduce(...) at train.py:12, call 7 of the group"
 
-// Tells the next rank of this one's call and compares that of the one before: where any two ranks differ, two
-// neighbours do.  The others may go on, so messages of different calls must have different tags.
+// Sends this rank's call to the next rank and compares the call from the rank before: if any two ranks differ, two
+// neighbours differ.  The others may go on, so messages of different calls must have different tags.
 class CallCheck {
  public:
-  // On its way.  `channel` is of the number of the call alone.
+  // Starts the exchange.  `channel` depends only on the number of the call.
   CallCheck(Channel& channel, const Call& call);
-  // ValueError with both calls.
+  // Throws ValueError with both calls if they differ.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// The timeout of calls that shall not have that of their group.
+// A timeout for calls that differs from their group's.
 //
 //   const CallTimeout guard(std::chrono::seconds(5));
 //   group->barrier()->wait();   // after 5 s all ranks get the error that names who was missing
@@ -9,8 +9,8 @@
 
 namespace argand::parallel {
 
-// Collectives that this thread starts while it exists have this timeout.  Messages have none of their own: wait_for()
-// of their work has one.
+// Collectives that this thread starts while the object exists have this timeout.  Messages have no timeout of their
+// own: wait_for() of their Work has one.
 class CallTimeout {
  public:
   explicit CallTimeout(std::optional<std::chrono::milliseconds> timeout)

@@ -13,7 +13,7 @@ namespace argand::parallel {
 // Ranks are those of the group.  Tensors are contiguous and in host memory, with nothing waiting to be written.
 class Channel {
  public:
-  // `tag` is of this collective alone; steps of it are told apart by its lowest bits (tags.h).
+  // `tag` belongs to this collective only; its lowest bits tell the steps apart (tags.h).
   Channel(Transport& transport, const std::vector<int>& world_ranks, int rank, uint32_t tag)
       : transport_(transport), world_ranks_(world_ranks), rank_(rank), tag_(tag) {}
 
@@ -48,7 +48,7 @@ class Channel {
   std::function<void()> before_sending_;
 };
 
-// Transfers that are waited for together.  If one of them fails the others are given up.
+// Transfers that are awaited together.  If one of them fails, the others are cancelled.
 class Transfers {
  public:
   void add(std::unique_ptr<Transfer> t) { all_.push_back(std::move(t)); }

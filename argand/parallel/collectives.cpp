@@ -9,7 +9,7 @@
 namespace argand::parallel {
 namespace {
 
-// Up to this size everybody sends all to everybody: one step instead of two.  The bits are the same.
+// Up to this size, every rank sends everything to all others: one step instead of two.  The bits are the same.
 // Two ranks send as many bytes in one step as in two.
 constexpr size_t kOneStepBytes = 16 << 10, kOneStepBytesOfTwo = 64 << 20;
 bool in_one_step(const Tensor& flat, const Channel& channel) {
@@ -50,14 +50,14 @@ Transfers exchange(Channel& channel, const std::vector<Tensor>& sent, const std:
   return transfers;
 }
 
-// Large messages go in segments, so that what has arrived is joined while the rest is on its way.
+// Large messages are sent in segments, so that a segment is reduced while the rest is in transit.
 constexpr size_t kSegmentBytes = 512 << 10;
 
 Tensor segment_of(const Tensor& flat, int64_t s) {
   const auto length = static_cast<int64_t>(kSegmentBytes) / element_size(flat.dtype());
   return flat.slice(0, std::min(flat.numel(), s * length), std::min(flat.numel(), (s + 1) * length));
 }
-// How many segments the longest piece has.
+// The number of segments of the longest piece.
 int64_t count_segments(const std::vector<Tensor>& pieces) {
   size_t bytes = 0;
   for (const Tensor& t : pieces) bytes = std::max<size_t>(bytes, t.nbytes());
@@ -69,8 +69,8 @@ std::vector<Tensor> segments_of(const std::vector<Tensor>& pieces, int64_t s) {
   return segments;
 }
 
-// The sum of what the ranks sent to this one, pieces[rank] being its own part, in `out`.  Of each segment, then(s) is
-// called when it is there and what was sent of the pieces may change.
+// Computes in `out` the sum of the pieces that the ranks sent to this one; pieces[rank] is its own part.  Calls then(s)
+// when segment s has arrived and the sent pieces may be changed.
 void exchange_and_join(Channel& channel, const std::vector<Tensor>& pieces, const Tensor& out, const ReduceOp& op,
                        const std::function<void(int64_t)>& then = {}) {
   const Tensor& mine = pieces[static_cast<size_t>(channel.rank())];
@@ -221,7 +221,7 @@ void all_to_all(Channel& channel, const std::vector<Tensor>& outputs, const std:
     }
   }
   transfers.wait();
-  // Which of the other ranks expect something else is found by them; an error on one rank reaches all.
+  // Ranks that expect another call find it themselves; an error on one rank reaches all.
   for (size_t r = 0; r < size; ++r) {
     const uint64_t bytes = static_cast<int>(r) == channel.rank() ? sent[r] : expected[r];
     ARGAND_CHECK(ShapeError, bytes == outputs[r].nbytes(), "all_to_all: rank ", r, " sends ", bytes, " bytes to rank ",
@@ -232,7 +232,7 @@ void all_to_all(Channel& channel, const std::vector<Tensor>& outputs, const std:
 }
 
 void barrier(Channel& channel) {
-  // In step k a rank hears of the 2^k ranks before it.
+  // In step k, a rank learns that 2^k more ranks have arrived.
   char nothing = 0;
   for (int step = 0, distance = 1; distance < channel.size(); ++step, distance *= 2) {
     Transfers transfers;

@@ -1,4 +1,4 @@
-// A transport that knows which ranks the messages that are not done wait for.
+// A transport that knows which ranks its unfinished messages wait for.
 #pragma once
 #include <map>
 #include <memory>

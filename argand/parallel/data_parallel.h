@@ -26,8 +26,7 @@ std::vector<Holder> replicate(const Holder& module, const std::vector<Device>& d
 }
 
 namespace detail {
-// f(0), ..., f(n - 1), each in a thread of its own with the caller's modes (exec::ThreadState); throws what the first
-// of them threw.
+// Runs f(0), ..., f(n - 1), each in its own thread with the caller's modes (exec::ThreadState); throws the first error.
 void run_each(size_t n, const std::function<void(size_t)>& f);
 // Makes `device` the current one while `f` runs.
 void run_on(const Device& device, const std::function<void()>& f);
@@ -36,7 +35,7 @@ Tensor gather(const std::vector<Tensor>& outputs, const Device& device, int64_t 
 std::vector<Device> all_gpus();
 }  // namespace detail
 
-// modules[i]->forward(inputs[i]) for all i at once, each on the device of its input, or where the result is to be.
+// Runs modules[i]->forward(inputs[i]) for all i at once, each on the device of its input; `devices` get the results.
 template <class M>
 std::vector<Tensor> parallel_apply(std::vector<M>& modules, const std::vector<Tensor>& inputs,
                                    const std::optional<std::vector<Device>>& devices = std::nullopt) {
@@ -53,8 +52,8 @@ std::vector<Tensor> parallel_apply(std::vector<M>& modules, const std::vector<Te
   return outputs;
 }
 
-// The batch `input` cut along `dim`, through replicas of the module on `devices` (all GPUs), the results put together
-// on `output_device` (the first).  Gradients arrive at the module's own parameters.
+// Splits the batch `input` along `dim`, runs replicas of the module on `devices` (all GPUs), and joins the results on
+// `output_device` (the first).  Gradients arrive at the module's own parameters.
 template <class ModuleType>
 Tensor data_parallel(ModuleType module, Tensor input, std::optional<std::vector<Device>> devices = std::nullopt,
                      std::optional<Device> output_device = std::nullopt, int64_t dim = 0) {
@@ -66,7 +65,7 @@ Tensor data_parallel(ModuleType module, Tensor input, std::optional<std::vector<
     return module->forward(input.to(devices->front())).to(*output_device);
   }
   const std::vector<Tensor> inputs = detail::scatter(input, *devices, dim);
-  devices->resize(inputs.size());  // a small batch does without the last ones
+  devices->resize(inputs.size());  // a small batch needs fewer devices
   auto replicas = replicate(module, *devices);
   std::vector<std::vector<Tensor>> copies;
   for (const auto& replica : replicas) copies.push_back(replica->parameters());

@@ -14,7 +14,7 @@ namespace {
 struct Default {
   std::mutex mutex;  // held while the ranks meet, which fork() must not wait for
   std::shared_ptr<ProcessGroup> group;
-  int joined = 0;  // worlds, so that the next one finds none of their keys in a store that outlives them
+  int joined = 0;  // number of worlds, so that each has its own keys in a store that outlives them
 };
 Default& the_default() {
   static Default& d = *new Default;

@@ -1,4 +1,4 @@
-// The group of all processes that were started together: where a program begins and ends with it.
+// The group of all processes that were started together: how a program joins and leaves it.
 //
 //   parallel::init_process_group();              // under argandrun, torchrun, mpirun or srun
 //   parallel::DistributedDataParallel model(net);

@@ -61,7 +61,7 @@ bool DeviceCollectives::takes(const Tensors& read, const Tensors& written, std::
   return std::all_of(read.begin(), read.end(), fits) && std::all_of(written.begin(), written.end(), fits);
 }
 
-// Made by all ranks at once: at the first collective of a group on a device.
+// Created by all ranks at once, at the first collective of a group on a device.
 DeviceCollectives::Seat& DeviceCollectives::seat_on(const Device& device) {
   size_t number = 0;
   {
@@ -70,7 +70,7 @@ DeviceCollectives::Seat& DeviceCollectives::seat_on(const Device& device) {
     if (found != seats_.end()) return found->second;
     number = seats_.size();
   }
-  // Ranks meet by how many they have made before: the index of the device is each rank's own.
+  // Ranks match by the count of communicators they have made: device indices differ between ranks.
   StoreRendezvous ids(str("communicator ", number), store_);
   CommunicatorOptions options;
   options.rank = rank_;

@@ -1,13 +1,14 @@
-// Collectives of a group for tensors of a GPU, by a Communicator.
+// Collectives of a group for tensors on a GPU, by a Communicator.
 //
 // Note [Collectives on a device]
-// A collective goes to a stream of its own, which first waits for what the caller's stream has, and after which the
-// caller's stream waits when the program waits for the Work.  So it runs beside what the program does meanwhile, and
-// the host waits for nothing.  Every look at the bytes of a tensor tells the allocator which stream uses them
-// (StorageImpl::side_streams), so a tensor may be freed at once.
-//   Whether all ranks make the same call is compared by the host, in the group's thread, while the device works.  When
-// the world fails, communicators are aborted: what they were doing ends, and the tensors it was to write are lost
-// (StorageImpl::lose), so that whoever looks at them gets the reason.
+// A collective runs on a stream of its own, which first waits for the caller's stream; the caller's stream waits for it
+// when the program waits for the Work.  So it runs beside other work of the program, and the host does not wait.  At
+// every access to a tensor's bytes the allocator learns which stream uses them (StorageImpl::side_streams), so a tensor
+// may be freed at once.
+//
+// The host checks in the group's thread, while the device works, that all ranks make the same call.  When the world
+// fails, communicators are aborted: their running collectives end, and the tensors that these were to write are lost
+// (StorageImpl::lose), so that later accesses throw the reason.
 #pragma once
 #include <list>
 #include <map>
@@ -21,7 +22,7 @@
 
 namespace argand::parallel {
 
-// Finished when its device is.
+// Work that is finished when its device has finished it.
 class DeviceWork final : public Work {
  public:
   DeviceWork(std::string call, std::vector<Tensor> result, const Device& device)
@@ -30,14 +31,14 @@ class DeviceWork final : public Work {
   // The current stream of the device waits, and the host does not, unless a timeout is given or the work has failed.
   void wait() override;
   bool wait_for(std::chrono::milliseconds timeout) override;
-  // At once: what f does comes after the collective on the current stream.
+  // Calls f at once: its work is ordered after the collective on the current stream.
   void when_done(std::function<void()> f) override;
 
  private:
   friend class DeviceCollectives;
   void join();  // the current stream waits
   const Device device_;
-  SideStream* side_ = nullptr;  // where it runs
+  SideStream* side_ = nullptr;  // the stream on which it runs
   uint64_t mark_ = 0;
   cuda::Event done_;
 };
@@ -47,10 +48,10 @@ class DeviceCollectives final : public World::Member {
   DeviceCollectives(World& world, std::shared_ptr<Store> store, int rank, int size, const GroupOptions& options);
   ~DeviceCollectives() override;
 
-  // Whether a collective of these tensors is made on their device: all are on one, and the engine joins them so.
+  // Whether a collective of these tensors runs on their device: all are on one, and the engine supports the operation.
   using Tensors = std::vector<Tensor>;
   bool takes(const Tensors& read, const Tensors& written, std::optional<ReduceOp> op) const;
-  // `make` gets contiguous versions of the tensors, flat.
+  // `make` gets flat, contiguous versions of the tensors.
   using Calls = std::vector<CommunicatorCall>;
   WorkPtr start(const std::string& call, const Tensors& read, const Tensors& written,
                 const std::function<Calls(const Tensors& in, const Tensors& out)>& make);
@@ -77,7 +78,7 @@ class DeviceCollectives final : public World::Member {
   const int rank_, size_;
   const GroupOptions options_;
   const CommunicatorEngine& engine_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::map<DeviceIndex, Seat> seats_;
   std::list<Pending> pending_;
   std::exception_ptr failure_;

@@ -60,7 +60,7 @@ class DeviceReplicas::Copies {
 
  private:
   struct There {
-    Tensor memory;  // of a bucket of several tensors: what is sent arrives here
+    Tensor memory;  // for a bucket of several tensors: receives what is sent
     std::vector<Tensor> copies;
     std::vector<Seen> seen;  // empty: the copies have to be made
   };

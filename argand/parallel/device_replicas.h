@@ -1,10 +1,10 @@
 // Copies of a model's tensors on other devices of the process, kept from one forward to the next.
 //
 // Note [Replicas on devices]
-// A copy is made anew only if the tensor, or the copy, was written or replaced since; that is known from the versions
-// of their storages.  What can be written without a new version is copied each time: a storage whose address has left
-// the library, and everything once a captured graph was replayed.  Small tensors travel together.  Copies go from each
-// device to the next one, so that with many devices each link carries the bytes once.
+// A tensor is copied again only if it, or the copy, was written or replaced since; the versions of their storages show
+// that.  Storages that can be written without a new version are copied each time: those whose address has left the
+// library, and all once a captured graph was replayed.  Small tensors travel together.  Copies go from each device to
+// the next one, so that with many devices each link carries the bytes once.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,7 +15,7 @@ namespace argand::parallel {
 
 class DeviceReplicas {
  public:
-  // The first device is where the tensors are.
+  // The first device holds the tensors themselves.
   explicit DeviceReplicas(std::vector<Device> devices);
   ~DeviceReplicas();
   DeviceReplicas(const DeviceReplicas&) = delete;

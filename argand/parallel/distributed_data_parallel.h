@@ -1,5 +1,5 @@
-// One model in all processes of a group: the same parameters at first, and after each backward the mean of the
-// gradients of all, so that N processes with batches of B train as one with batches of N * B.
+// One model in all processes of a group: the same initial parameters, and after each backward the mean of all
+// gradients, so that N processes with batches of B train as one with batches of N * B.
 //
 //   parallel::init_process_group();
 //   nn::Sequential net(...);
@@ -24,17 +24,17 @@ namespace argand::parallel {
 
 struct DistributedDataParallelOptions {
   ARGAND_ARG(std::shared_ptr<ProcessGroup>, process_group);  // null: that of init_process_group()
-  ARGAND_ARG(bool, broadcast_buffers) = true;                // before a forward the buffers become those of rank 0
-  ARGAND_ARG(bool, init_sync) = true;                        // at first parameters and buffers become those of rank 0
-  ARGAND_ARG(double, bucket_cap_mb) = 25;                    // gradients that are sent at once; the first ones 1 MB
-  ARGAND_ARG(std::set<std::string>, ignore);                 // names of parameters and buffers that are left alone
+  ARGAND_ARG(bool, broadcast_buffers) = true;                // rank 0's buffers are copied to all before a forward
+  ARGAND_ARG(bool, init_sync) = true;                        // the same for parameters and buffers at first
+  ARGAND_ARG(double, bucket_cap_mb) = 25;                    // size of a bucket of gradients; the first one has 1 MB
+  ARGAND_ARG(std::set<std::string>, ignore);                 // names of parameters and buffers to ignore
 };
 
 namespace detail {
 
 using NamedTensors = OrderedDict<std::string, Tensor>;
 
-// All of it that does not depend on the type of the module.
+// The part that does not depend on the type of the module.
 class ReplicaOfModel {
  public:
   // ValueError if no parameter requires a gradient.
@@ -52,7 +52,7 @@ class ReplicaOfModel {
 
   DistributedDataParallelOptions options_;
   std::shared_ptr<ProcessGroup> group_;
-  std::vector<Tensor> parameters_;  // that require gradients
+  std::vector<Tensor> parameters_;  // those that require gradients
   std::unique_ptr<Reducer> reducer_;
   bool step_was_sent_ = true;
 };
@@ -79,7 +79,7 @@ class DistributedDataParallel {
     return forward(std::forward<Args>(args)...);
   }
 
-  // While one exists, forwards and their backwards are not sent: gradients add up in each process, until a backward
+  // While one exists, forwards and their backwards send no gradients: these add up in each process, until a backward
   // outside of it.
   class NoSync {
    public:
@@ -94,7 +94,7 @@ class DistributedDataParallel {
   };
   [[nodiscard]] NoSync no_sync() { return NoSync(sends_); }
 
-  // The part of a process that has no examples left in one forward and backward of the others: it sends zeros.
+  // Used by a process that has no examples left, during one forward and backward of the others: it sends zeros.
   void shadow() { replica_.shadow(module_->named_buffers(), sends_); }
   // Replaces the mean; before training.
   void register_comm_hook(CommHook hook) { replica_.reducer().set_hook(std::move(hook)); }

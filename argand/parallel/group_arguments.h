@@ -9,7 +9,7 @@ namespace argand::parallel {
 
 std::vector<Tensor> equal_parts(const Tensor& flat, int size);
 
-// Parts of a flat tensor: where each ends.
+// Parts of a flat tensor: the end of each part.
 struct Rows {
   std::vector<int64_t> ends;
   std::vector<Tensor> of(const Tensor& flat) const;
@@ -31,7 +31,7 @@ class GroupArguments {
   // The rows along dimension 0 that go to each rank, or come from it; empty `splits`: equal parts.
   Rows rows_of(const char* name, const Tensor& tensor, const std::vector<int64_t>& splits) const;
 
-  const int rank_, size_;  // of the group
+  const int rank_, size_;  // in the group
 };
 
 }  // namespace argand::parallel

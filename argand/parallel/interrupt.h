@@ -1,13 +1,13 @@
-// How a wait ends when the user of the process wants it to: Ctrl-C in Python.
+// Ends a wait when the user interrupts the process, such as by Ctrl-C in Python.
 #pragma once
 #include <chrono>
 
 namespace argand::parallel {
 
-// Waits call check_interrupt() whenever they were woken, and at least this often.
+// Waits call check_interrupt() after each wake-up, and at least this often.
 inline constexpr std::chrono::milliseconds kInterruptInterval{100};
 
-// `check` throws what ends a wait of the thread that calls it.  Null: nothing does.
+// `check` throws an error to end a wait of the calling thread.  Null: waits are not interrupted.
 using InterruptCheck = void (*)();
 void set_interrupt_check(InterruptCheck check) noexcept;
 void check_interrupt();

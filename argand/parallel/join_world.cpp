@@ -1,4 +1,4 @@
-// How processes come to be a world: through a store, or by what their launcher knows.
+// Joins processes to a world: through a store, or with the information of their launcher.
 #include <algorithm>
 
 #include "argand/base/env.h"
@@ -44,7 +44,7 @@ std::shared_ptr<ProcessGroup> make_process_group(const std::shared_ptr<Store>& s
 
 namespace {
 
-// Before there is a store.
+// Used before a store exists.
 class NoStore final : public Rendezvous {
  public:
   void set(const std::string&, const std::string&) override { none(); }

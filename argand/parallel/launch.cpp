@@ -7,7 +7,7 @@
 namespace argand::parallel {
 namespace {
 
-// A variable that goes with others which are set.
+// A variable that is required because related ones are set.
 std::string needed(const char* name, const Launch& launch) {
   const std::optional<std::string> value = env(name);
   ARGAND_CHECK(ValueError, value && !value->empty(), "environment variable ", name,
@@ -40,7 +40,7 @@ std::string first_host(const std::string& hosts) {
          hosts.substr(close + 1, after == std::string::npos ? after : after - close - 1);
 }
 
-// All ranks of a step of a job choose the same port, other steps of the host most likely another one.
+// All ranks of a job step choose the same port; other steps on the host most likely choose another.
 uint16_t port_of_step() {
   const int64_t job = env_int("SLURM_JOB_ID", 0), step = env_int("SLURM_STEP_ID", 0);
   return static_cast<uint16_t>(15000 + (static_cast<uint64_t>(job) * 16 + static_cast<uint64_t>(step)) % 15000);

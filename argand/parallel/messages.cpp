@@ -10,10 +10,10 @@
 namespace argand::parallel {
 namespace {
 
-// Goes before each message, since both ends of a transfer must give one number of bytes.
+// A header is sent before each message, because both ends of a transfer must give one number of bytes.
 struct Header {
   uint64_t bytes = 0;
-  uint64_t number = 0;  // of the message from one rank to another
+  uint64_t number = 0;  // the number of the message between two ranks
   uint64_t group = 0;
   int64_t tag = 0;
 };

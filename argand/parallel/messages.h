@@ -10,7 +10,7 @@
 
 namespace argand::parallel {
 
-// Numbers of the messages to each rank, of all groups of a world.
+// Numbers the messages to each rank, over all groups of a world.
 class MessageNumbers {
  public:
   uint64_t next(int to) {
@@ -31,10 +31,10 @@ class Messages {
   Messages(Transport& transport, MessageNumbers& numbers, uint64_t group)
       : transport_(transport), numbers_(numbers), group_(group) {}
 
-  // Contiguous tensors in host memory.  `done` is called on another thread, once; what it gets as an error may be a
-  // ShapeError where the sender's tensor has another number of bytes.
+  // Tensors are contiguous in host memory.  `done` is called once, on another thread; its error may be a ShapeError if
+  // the sender's tensor has another number of bytes.
   void send(const Tensor& tensor, int to, int tag, Done done);
-  void receive(const Tensor& tensor, int from, int tag, Done done);  // from -1: of any rank
+  void receive(const Tensor& tensor, int from, int tag, Done done);  // from -1: from any rank
   bool any() {                                                       // that are not done
     const std::lock_guard lock(mutex_);
     return threads_ > 0;

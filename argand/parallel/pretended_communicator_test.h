@@ -18,7 +18,7 @@ struct Meeting {
   explicit Meeting(int size) : calls(static_cast<size_t>(size)) {}
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<const std::vector<CommunicatorCall>*> calls;  // of the ranks that have come
+  std::vector<const std::vector<CommunicatorCall>*> calls;  // the calls of the ranks that have arrived
   size_t come = 0;
   uint64_t round = 0;
   std::exception_ptr aborted;

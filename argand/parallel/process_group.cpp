@@ -37,8 +37,8 @@ std::string describe(const Tensors& tensors) {
   return text;
 }
 
-// A user's tensor as the algorithms take it: contiguous and in host memory, with what was written to it.  In a group of
-// one process nothing is sent, so it stays on its device.
+// A user's tensor as the algorithms take it: contiguous and in host memory, with pending writes done.  A group of one
+// process sends nothing, so the tensor stays on its device.
 struct Hosted {
   Tensor user, host;
   bool is_copy() const { return !host.is_alias_of(user); }
@@ -425,7 +425,7 @@ class Group final : public ProcessGroup, private GroupArguments {
       task.work->finish(std::make_exception_ptr(BackendError(task.work->call() + ": the process group was destroyed")));
   }
 
-  // Does it; what went wrong.
+  // Runs the call; returns its error.
   std::exception_ptr done(Task& task) {
     const NoGradGuard no_grad;
     try {
@@ -458,7 +458,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     }
   }
 
-  // Tells the other ranks; the error of this call.
+  // Tells the other ranks; returns the error of this call.
   std::exception_ptr told(std::exception_ptr error, const std::string& call) {
     if (size() == 1) return error;  // nobody waits for this process
     try {
@@ -511,10 +511,10 @@ class Group final : public ProcessGroup, private GroupArguments {
   const uint64_t number_;
   const std::shared_ptr<Store> store_;
   Messages messages_;
-  std::unique_ptr<DeviceCollectives> device_;  // null: all goes through host memory
+  std::unique_ptr<DeviceCollectives> device_;  // null: all data goes through host memory
 
   std::mutex mutex_;
-  std::mutex device_order_;  // of calls on devices: that of their numbers
+  std::mutex device_order_;  // keeps calls on devices in the order of their numbers
   std::condition_variable waiting_;
   bool stopped_ = false, running_ = false, comparing_ = false;
   std::deque<Task> tasks_;

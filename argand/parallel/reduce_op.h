@@ -1,4 +1,4 @@
-// How a collective joins the values of the ranks.
+// The operations by which a collective combines the values of the ranks.
 #pragma once
 #include <vector>
 
@@ -12,12 +12,12 @@ const char* name_of(ReduceKind kind);  // "SUM", ...
 
 struct ReduceOp {
   ReduceKind kind = ReduceKind::kSum;
-  double factor = 1;  // of kPremulSum: each rank's values are multiplied by it first
+  double factor = 1;  // for kPremulSum: each rank's values are first multiplied by it
   ReduceOp(ReduceKind kind = ReduceKind::kSum, double factor = 1) : kind(kind), factor(factor) {}
 };
 
-// DtypeError unless values of this dtype can be joined so: bits of integers and bool, an average of floating point and
-// complex numbers, least and greatest of real numbers.
+// DtypeError for unsupported dtypes: bitwise operations need integers or bool, averages need floating point or complex
+// numbers, minimum and maximum need real numbers.
 void check_dtype(const char* call, ReduceOp op, ScalarType dtype);
 
 // out = parts[0] op parts[1] op ..., in this order, in float32 for half types, rounded once.  All are 1-dimensional, of

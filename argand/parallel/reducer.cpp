@@ -14,15 +14,15 @@ namespace {
 
 struct Place {
   size_t bucket = 0;
-  int64_t begin = 0, number = 0;  // of its elements in the bucket; of the parameter among those of the bucket
+  int64_t begin = 0, number = 0;  // the start of its elements, and its number, in the bucket
 };
 
 struct Bucket {
   std::vector<size_t> parameters;
   int64_t elements = 0;
-  // Of the backward that is under way.
+  // The state of the backward pass that is under way:
   Tensor buffer;  // the elements, and one number for each parameter
-  Tensor last;    // of the backward before: used again if nobody holds a gradient of it
+  Tensor last;    // buffer of the backward before; reused if nobody holds a gradient in it
   size_t missing = 0;
   std::vector<float> used;  // 1 for each parameter that this process used, else 0
   std::function<Tensor()> sent;
@@ -177,7 +177,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     };
   }
 
-  // The hook has the gradients; what says which parameters were used is sent beside.
+  // The hook has the gradients; the numbers of used parameters are sent separately.
   std::function<Tensor()> send_by_hook(const Bucket& b) {
     GradBucket bucket;
     bucket.index = next_;
@@ -232,7 +232,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
 
   static bool uses_all(const Bucket& b) { return std::find(b.used.begin(), b.used.end(), 0.f) == b.used.end(); }
 
-  // Waits for a GPU; where this process used all parameters there is nothing to ask.
+  // Waits for a GPU; if this process used all parameters, it need not be called.
   std::vector<bool> used_by_any(const Bucket& b, const Tensor& result) const {
     const auto n = static_cast<int64_t>(b.parameters.size());
     const Tensor counts = result.narrow(0, b.elements, n).to(kCPU, kComplexDouble).abs();

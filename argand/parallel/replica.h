@@ -9,14 +9,14 @@
 
 namespace argand::parallel {
 
-// All processes call it, with their parameters.  Error, in all of them, if numbers, shapes or dtypes differ.
+// All processes must call it with their parameters.  All get an Error if numbers, shapes or dtypes differ.
 void check_same_parameters(ProcessGroup& group, const OrderedDict<std::string, Tensor>& parameters);
 
-// The values of the root become those of all.
+// Copies the values of the root to all processes.
 void broadcast_state(ProcessGroup& group, const std::vector<Tensor>& tensors, int root);
 
-// The same for buffers before a forward: they get new memory, so that what an earlier forward saved of them stays as it
-// was.  One message for all of a dtype and device.
+// The same for buffers before a forward: they get new memory, so that values saved by an earlier forward stay valid.
+// One message for all buffers of a dtype and device.
 void broadcast_buffers(ProcessGroup& group, const std::vector<Tensor>& buffers, int root);
 
 }  // namespace argand::parallel

@@ -42,7 +42,7 @@ class Kept {
   void release(bool well) {
     try {
       join();
-    } catch (...) {  // of a backward that failed, its own error counts
+    } catch (...) {  // after a failed backward, its own error matters
       if (well) throw;
     }
   }
@@ -75,7 +75,7 @@ class Kept {
 struct Bucket {
   std::vector<Tensor> shapes;  // without bytes: one per parameter
   std::shared_ptr<const SideStreams> streams;
-  std::shared_ptr<Kept> kept;  // of all buckets
+  std::shared_ptr<Kept> kept;  // shared by all buckets
   int64_t elements = 0;
 };
 
@@ -158,7 +158,7 @@ class SumBackward final : public autograd::Node {
 class ArriveBackward final : public autograd::Node {
  public:
   explicit ArriveBackward(const SideStream* side) : side_(side) {
-    sequence_nr_ = 0;  // after all else
+    sequence_nr_ = 0;  // after all other nodes
   }
   std::string name() const override { return "ReplicateBackward"; }
   Grads apply(Grads grads) override {

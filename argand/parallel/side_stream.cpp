@@ -12,7 +12,7 @@ namespace argand::parallel {
 
 namespace {
 constexpr int kPriority = -2;  // programs use 0 and -1
-constexpr size_t kMost = 32;   // of a device, as the backend has them
+constexpr size_t kMost = 32;   // streams per device, as the backend has them
 }  // namespace
 
 SideStream& SideStream::numbered(DeviceIndex device, size_t n) {

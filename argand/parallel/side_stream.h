@@ -1,4 +1,4 @@
-// Streams of this layer's own, on which data travels between GPUs beside the stream that computes.
+// Side streams, on which data travels between GPUs beside the stream that computes.
 #pragma once
 #include <mutex>
 #include <optional>
@@ -14,13 +14,13 @@ class SideStream {
  public:
   // The stream that replicas use, one per device.
   static SideStream& of_replicas(DeviceIndex device);
-  // The next of 31 others of the device.
+  // The next of the device's 31 other side streams, in turn.
   static SideStream& next(DeviceIndex device);
 
   class Turn {
    public:
     explicit Turn(SideStream& side) : Turn(nullptr, &side) {}
-    // Of two streams, which may be null or the same.  The device of the second is then the current one.
+    // A turn on two streams, which may be null or the same.  The device of the second becomes the current one.
     Turn(SideStream* first, SideStream* second);
 
    private:

@@ -57,7 +57,7 @@ bool is_of_one_link(const sockaddr* address) {
          IN6_IS_ADDR_LINKLOCAL(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
 }
 
-// Rank 0 while the others try its addresses: says a token to whoever connects.
+// Used by rank 0 while the others try its addresses: sends a token to each connection.
 class Offered {
  public:
   explicit Offered(const std::vector<std::string>& addresses) {
@@ -120,7 +120,7 @@ class Meeting {
     channel_.emplace(transport, ranks_, transport.rank(), collective_tag(0, 0));
   }
 
-  // Of rank 0.
+  // Called on rank 0.
   std::string choose(const std::string& host, const std::string& machine) {
     bool one_machine = true;
     for (const auto& theirs : gather<Text<256>>(kMachine)) one_machine &= theirs.str() == Text<256>(machine).str();

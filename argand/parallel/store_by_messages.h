@@ -9,9 +9,9 @@
 
 namespace argand::parallel {
 
-// What tells machines apart: ranks whose texts are the same reach each other by the loopback interface.
+// Identifies a machine: ranks with the same string reach each other by the loopback interface.
 std::string this_machine();
-// By which others may reach this host: of its interfaces that are up, but the loopback.
+// The addresses by which others may reach this host: those of its running interfaces except the loopback.
 std::vector<std::string> addresses_of_host();
 
 // Rank 0 holds it and tells the others where.  It listens at 127.0.0.1 if all ranks are on one machine; else at the

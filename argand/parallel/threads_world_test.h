@@ -17,7 +17,7 @@
 
 namespace argand::parallel::testing {
 
-// The messages of all ranks that were sent and not yet received.
+// The messages that were sent and not yet received.
 struct Mail {
   std::mutex mutex;
   std::condition_variable arrived;
@@ -69,7 +69,7 @@ class Received final : public Transfer {
 
 class ThreadsTransport final : public Transport {
  public:
-  // `closes`: who waits for this rank learns of its end.
+  // `closes`: ranks that wait for this one notice its end.
   ThreadsTransport(std::shared_ptr<Mail> mail, int rank, bool closes = true)
       : mail_(std::move(mail)), rank_(rank), closes_(closes) {}
   ~ThreadsTransport() override {

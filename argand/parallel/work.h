@@ -1,4 +1,4 @@
-// Collectives and messages that may not be finished.
+// Collectives and messages that may be unfinished.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -15,7 +15,7 @@ namespace argand::parallel {
 // Safe from any thread.
 class Work {
  public:
-  // After `longest_wait` wait() throws; 0: something else ends it.
+  // wait() throws after `longest_wait`; with 0, something else must end the wait.
   Work(std::string call, std::vector<Tensor> result, std::chrono::milliseconds longest_wait = {})
       : call_(std::move(call)), result_(std::move(result)), longest_wait_(longest_wait) {}
 
@@ -23,17 +23,17 @@ class Work {
   virtual bool is_completed();
   bool is_success() { return is_completed() && !exception(); }
   std::exception_ptr exception();  // null while it is not finished, and if nothing went wrong
-  // Waits; throws what went wrong, and what ends waits of this thread (interrupt.h).  False if it is not finished after
-  // `timeout`.
+  // Waits; throws the error of the work, and the one that interrupts waits of this thread (interrupt.h).  False if it
+  // is not finished after `timeout`.
   virtual bool wait_for(std::chrono::milliseconds timeout);
   virtual void wait();
   // Calls f once it is finished: on the thread that does the work, or at once if it is finished.  f must not throw.
   virtual void when_done(std::function<void()> f);
   const std::vector<Tensor>& result() const { return result_; }  // the tensors that it writes
-  int source_rank() const { return source_rank_; }               // in the group, of a message that was received
+  int source_rank() const { return source_rank_; }               // the sender of a received message, in the group
   const std::string& call() const { return call_; }              // for errors
 
-  // Of who does the work.
+  // Called by whoever does the work.
   void finish(std::exception_ptr error = nullptr, int source_rank = -1);
 
  private:

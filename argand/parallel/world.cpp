@@ -16,10 +16,10 @@ constexpr std::chrono::milliseconds kBeat{250};
 // The longest time that counts as silence between two looks at a rank.  A longer pause means that this process was
 // stopped itself, perhaps together with all the others.
 constexpr std::chrono::milliseconds kMostOfALook{1000};
-// How long a rank that learns of a failure keeps it to itself, at most, until all others know it.  It may end its
-// process at once when it is told, and hold the store that others have not yet asked.
+// The longest time for which a rank withholds a failure until all others know it.  When told, the program may end at
+// once, and with it the store that others have not yet read.
 constexpr std::chrono::milliseconds kUntilAllKnow{1000};
-// What a rank sent before it left arrives within this time.
+// Messages that a rank sent before it left arrive within this time.
 constexpr std::chrono::milliseconds kLastMessages{2000};
 const std::string kFailure = "failure", kAllKnowFailure = "all_know_failure", kEnd = "end",
                   kAllKnowEnd = "all_know_end", kLeaving = "leaving";
@@ -46,7 +46,7 @@ std::string read(Store& store, const std::string& key) {
   return {value.begin(), value.end()};
 }
 
-// Of a world of one process, which has nobody to send to.
+// The transport of a world of one process, which has nobody to send to.
 class Alone final : public Transport {
  public:
   int rank() const override { return 0; }
@@ -149,7 +149,7 @@ void World::wait_for_all() {
   throw StoreError(kJoining + ": " + reason);
 }
 
-// An engine cannot be told to give up connecting to a rank that is lost, so it is left behind where that happens.
+// Connecting to a lost rank cannot be cancelled in an engine, so its thread is abandoned.
 std::unique_ptr<Transport> World::connect(const Make& make) {
   struct Attempt {
     std::mutex mutex;
@@ -191,7 +191,7 @@ std::unique_ptr<Transport> World::connect(const Make& make) {
   }
 }
 
-// The rank that holds it may have said why it ends.
+// The rank that holds the store may have announced why it ends.
 void World::store_is_gone(const std::exception& error, const std::string& in_call) {
   wait_for_failure(kBeat + kUntilAllKnow);
   raise(store_lost(error.what()), in_call);
@@ -251,7 +251,7 @@ void World::expect_end_of_store() {
 
 // ---- watching
 
-// It leaves here, too: no Ctrl-C ends a wait of this thread.
+// The rank also leaves here: Ctrl-C does not end waits of this thread.
 void World::watch() {
   std::unique_lock lock(mutex_);
   while (!stopped_) {
@@ -333,7 +333,7 @@ void World::look_at_those_that_left() {
   }
 }
 
-// By the watching thread's connection: that of the program may be waiting.
+// Uses the watching thread's connection, because the program's may be waiting.
 Failure World::fail(const Failure& failure) noexcept {
   {
     const std::lock_guard lock(mutex_);
@@ -447,7 +447,7 @@ void World::look_at_the_clock() {
                   " s in ", late->call, where_others_are())});
 }
 
-// What the first ranks that are elsewhere have called last.
+// The latest calls of the first ranks that are elsewhere.
 std::string World::where_others_are() {
   constexpr int kShown = 5;
   std::string text;

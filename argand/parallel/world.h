@@ -1,4 +1,4 @@
-// The processes that joined: their messages, which of them are alive, and the first thing that went wrong.
+// The processes that joined: their messages, which of them are alive, and the first failure.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -21,23 +21,23 @@ struct Failure {
 };
 
 // Note [Failures of a world]
-// A rank that cannot go on (its peer's connection closed, ranks call different things, it runs out of memory in the
-// midst of a collective) writes the reason into the store, unless there is one.  A thread of each rank reads that key
-// four times a second, and gives what it finds to all who wait on this rank.  The same thread writes a counter and
-// reads that of the next rank that has not left: if it stands still for ARGAND_PEER_TIMEOUT seconds (3; 0: never), that
-// rank is lost.  So the work is the same for any number of ranks, and a process that is slow but alive is not lost. The
-// time between two looks counts for a second at most, so that a slow network is not taken for a lost rank.  The thread
-// begins before the ranks are connected: one that is lost while they join is named, too.
+// A rank that cannot go on (its peer's connection closed, ranks make different calls, it runs out of memory during a
+// collective) writes the reason into the store, unless there is one.  A thread of each rank reads that key four times a
+// second and passes the reason to all waits on this rank.  The same thread increments a counter and reads that of the
+// next rank that has not left.  If that counter does not change for ARGAND_PEER_TIMEOUT seconds (3; 0: never), that
+// rank is lost.  So the work does not grow with the number of ranks, and a slow but living process is not lost.  The
+// time between two reads counts for one second at most, so that a slow network is not taken for a lost rank.  The
+// thread starts before the ranks are connected, so a rank that is lost while they join is named, too.
 //
 // Note [Ranks that have left]
-// A rank that leaves the world closes its connections, and who waits for its messages learns that at once.  MPI does
-// not tell.  So the same thread also looks whether the ranks that messages wait for have left: two seconds later
-// nothing is on its way any more, and the wait is a failure.
+// A rank that leaves the world closes its connections, and ranks that wait for its messages notice that at once.  MPI
+// does not report it.  So the same thread also checks whether ranks that messages wait for have left: two seconds later
+// nothing can be in transit any more, and the wait fails.
 //
 // Note [The end of the store]
-// The process that holds the store may end first, while others still receive what it sent, or go on without it.  It
-// says so, and waits until all others know.  They then take the end of the store for no failure; what is lost from
-// there on shows only in closed connections and in timeouts.
+// The process that holds the store may end first, while others still receive its messages or continue without it.  It
+// announces that and waits until all others know.  They then do not treat the end of the store as a failure; later
+// losses show only in closed connections and in timeouts.
 class World {
  public:
   using Make = std::function<std::unique_ptr<Transport>(Rendezvous&)>;
@@ -53,13 +53,13 @@ class World {
   Transport& transport() { return *transport_; }
   MessageNumbers& message_numbers() { return message_numbers_; }
 
-  // Tells all ranks why this one cannot go on, unless one was first; what the first said.  Never throws.
+  // Tells all ranks why this one cannot go on, unless a failure is known; returns the first failure.  Never throws.
   Failure fail(const Failure& failure) noexcept;
   Failure fail(const std::exception_ptr& error) noexcept;
   // Throws PeerLost or BackendError if something went wrong.
   void throw_if_failed(const std::string& in_call = "") const;
   [[noreturn]] static void raise(const Failure& failure, const std::string& in_call);
-  // The same error, with the call that it ends before its message.
+  // The same error, with the ended call before its message.
   static std::exception_ptr with_call(const std::exception_ptr& error, const std::string& call);
 
   // A part of a group that must be told when the world fails.  The world calls it from its own threads.
@@ -73,8 +73,8 @@ class World {
   void add(Member& member);
   void remove(Member& member);  // waits for its calls that are under way
 
-  // While a rank waits for others in a call: after `timeout` all ranks fail, and the reason names those that were not
-  // there.
+  // Exists while a rank waits for others in a call: after `timeout` all ranks fail, and the reason names the missing
+  // ranks.
   class Waiting {
    public:
     Waiting(World& world, const std::string& call, std::chrono::milliseconds timeout);
@@ -86,7 +86,7 @@ class World {
     World& world_;
     uint64_t id_;
   };
-  // A number for the messages of a group: the same on all who give the same name.
+  // A number for the messages of a group; ranks that pass the same name get the same number.
   uint64_t group_number(const std::string& name);
 
  private:
@@ -115,11 +115,11 @@ class World {
   std::unique_ptr<CountedTransport> transport_;
   MessageNumbers message_numbers_;
 
-  // Of the watching thread.
-  int next_;  // whose counter is read
+  // Used by the watching thread alone:
+  int next_;  // the rank whose counter is read
   std::string last_beat_;
   std::chrono::steady_clock::time_point last_look_;
-  std::chrono::steady_clock::duration silent_{};  // since the counter changed
+  std::chrono::steady_clock::duration silent_{};  // time since the counter changed
   uint64_t beats_ = 0;
   bool knows_end_of_store_ = false, has_store_ = true;
   std::map<int, std::chrono::steady_clock::time_point> left_;  // ranks that messages wait for, and when that was found

@@ -36,10 +36,10 @@ class OutputArchive {
   // ValueError if the key is there already.
   void write(const std::string& key, const IValue& value);
   void write(const std::string& key, const Tensor& tensor, bool is_buffer = false);
-  // Takes over the entries of an archive under `key`.
+  // Adds the entries of an archive under `key`.
   void write(const std::string& key, OutputArchive& nested_archive);
 
-  // ValueError for what cannot be stored; then nothing is written.  A file is replaced whole or not at all.
+  // ValueError for values that cannot be stored; then nothing is written.  A file is replaced whole or not at all.
   void save_to(const std::string& filename);
   void save_to(std::ostream& stream);
   // `func` takes bytes and their number, and returns how many it took: all, or an IoError is thrown.
@@ -75,7 +75,7 @@ class InputArchive {
   std::vector<std::string> keys() const;
   // All tensors of this archive and those nested in it, by their paths from here.
   StateDict state_dict() const;
-  // Where load_from() was told to put tensors.
+  // The device that load_from() was given.
   const std::optional<Device>& device() const { return device_; }
 
  private:
@@ -83,7 +83,7 @@ class InputArchive {
   std::string full_name(const std::string& key) const { return prefix_ + key; }
   std::shared_ptr<const Entries> entries_;
   std::optional<Device> device_;
-  std::string prefix_;  // of a nested archive: its path and a dot
+  std::string prefix_;  // for a nested archive, its path and a dot
 };
 
 // A tensor alone in an archive.

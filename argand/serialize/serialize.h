@@ -1,5 +1,5 @@
-// save(value, where...) and load(value, where...): tensors, modules, optimizers and whatever else goes into an archive
-// by << and out of one by >>; `where` is what OutputArchive::save_to and InputArchive::load_from take.
+// save(value, where...) and load(value, where...): for tensors, modules, optimizers and all types with << into and >>
+// from an archive; `where` is an argument of OutputArchive::save_to and InputArchive::load_from.
 //
 //   save(model, "model.pt");        load(model, "model.pt");         // a module of the same structure
 //   save(tensor, stream);           load(tensor, stream);

@@ -116,10 +116,10 @@ std::optional<IValue> value_of(const io::Value& v) {
   }
 }
 
-// A module that is reached by many paths has as many names.
+// A module that is reached by several paths has several names.
 constexpr size_t kMaxVisits = size_t{1} << 21;
 
-// What an archive cannot hold (dicts with other keys than texts, say) is left out: it was not written by one.
+// Values that an archive cannot hold (such as dicts with other keys than strings) are ignored: no archive wrote them.
 void collect(const io::Value& object, const std::string& prefix, Entries& out, size_t& visits) {
   for (size_t i = 0; i < object.size(); ++i) {
     ARGAND_CHECK(IoError, visits-- > 0, "InputArchive::load_from: more than ", kMaxVisits, " entries");

@@ -1,4 +1,4 @@
-// The entries of an archive as tensors and metadata of a safetensors file, and back; those of LibTorch's archives.
+// Converts an archive's entries to tensors and metadata of a safetensors file and back; also reads LibTorch's archives.
 #pragma once
 #include "argand/io/file.h"
 #include "argand/io/safetensors.h"

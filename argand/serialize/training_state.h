@@ -1,4 +1,4 @@
-// All that a training run needs to go on as if it had never stopped.
+// The complete state of a training run, from which it can be resumed exactly.
 //
 //   serialize::TrainingState training;
 //   training.add("model", *model).add("optimizer", optimizer).add("scheduler", scheduler).add("loader", loader);
@@ -24,7 +24,7 @@ class TrainingState {
   };
 
   // A part has state_dict() and load_state_dict(StateDict), as modules, optimizers, schedulers, scalers and loaders do;
-  // it must outlive this. The first is restored first.  ValueError for a name that is there.
+  // it must outlive this object. Parts are restored in the order of add().  ValueError for a name that exists already.
   template <class Part>
   TrainingState& add(const std::string& name, Part& part) {
     return add({name, [&part] { return part.state_dict(); },
@@ -33,7 +33,7 @@ class TrainingState {
 
   // The parts' states, and those of the default generators.  Tensors share memory with the parts.
   io::Value state(int64_t epoch, int64_t step) const;
-  // Puts all of it back; if anything throws, all is as it was.  ValueError for a value of another layout.
+  // Restores everything; if anything throws, everything is as before.  ValueError for a value of another layout.
   Position restore(const io::Value& state);
 
  private:

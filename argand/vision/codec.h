@@ -1,4 +1,4 @@
-// The decoders behind decode_image, one per format.  They are inside: a format is chosen by image.cpp.
+// The decoders behind decode_image, one per format.  They are internal; image.cpp chooses the format.
 #pragma once
 #include "argand/vision/image.h"
 
@@ -10,14 +10,14 @@ struct Source {
   const DecodeLimits& limits;
 };
 
-// Throws unless the size is within the limits and `max_pixels_per_byte` times the bytes of the source suffice for it.
+// Throws if the size exceeds the limits, or if `max_pixels_per_byte` times the bytes of the source is too few for it.
 void check_size(const Source& source, const char* format, int64_t width, int64_t height, int64_t max_pixels_per_byte);
 
-// Throws unless so many bytes that are no pixels are within the limit.
+// Throws if this many bytes that are not pixels exceed the limit.
 void check_ancillary(const Source& source, const char* format, int64_t bytes);
 
-// Makes room for `needed` bytes of pixels, of `all` there will be: memory follows the rows that the data really give,
-// so an image that is refused costs no more than a few times what was decoded of it.
+// Makes room for `needed` of `all` bytes of pixels: memory grows with the rows that were decoded, so a refused image
+// costs no more than a few times the size of its decoded part.
 void grow(std::vector<uint8_t>& pixels, size_t needed, size_t all);
 
 Image decode_png(const Source& source);

@@ -14,7 +14,7 @@ bool starts_with(ArrayRef<uint8_t> bytes, std::string_view magic, size_t offset 
   return bytes.size() >= offset + magic.size() && std::memcmp(bytes.data() + offset, magic.data(), magic.size()) == 0;
 }
 
-// The name of a format that we do not read, for a better sentence.
+// The name of an unsupported format, for a better message.
 const char* other_format(ArrayRef<uint8_t> bytes) {
   if (bytes.empty()) return "an empty file";
   if (starts_with(bytes, "GIF8")) return "a GIF";

@@ -25,24 +25,24 @@ struct Image {
   size_t offset(int x, int y) const { return (size_t(y) * size_t(width) + size_t(x)) * size_t(channels); }
 };
 
-// What an untrusted image may ask for.  Before pixels are allocated their number is also compared with the bytes that
-// are there: no encoding packs more than some 4000 pixels into a byte.
+// The limits for untrusted images.  Before pixels are allocated, their number is also compared with the available
+// bytes: no encoding packs more than some 4000 pixels into a byte.
 struct DecodeLimits {
   int max_side = 16384;
   int64_t max_pixels = int64_t{1} << 28;
-  int64_t max_ancillary_bytes = int64_t{64} << 20;  // of texts, profiles and all else that is no pixel, together
+  int64_t max_ancillary_bytes = int64_t{64} << 20;  // for text, profiles and all other data except pixels, in total
 };
 
-// Decodes a PNG or a JPEG; which one is told by the first bytes, `name` is for errors.  Gray stays gray, all else
-// becomes RGB; 16 bits are rounded to 8, transparency is blended over white, animation, colour profiles, gamma and EXIF
-// rotation are ignored.  Throws IoError naming the image for an unknown format, for damage of any kind (wrong checksum,
-// missing end, cut data: never a partial image), and beyond the limits.
+// Decodes a PNG or a JPEG, chosen by the first bytes; `name` is for errors.  Gray stays gray, all else becomes RGB.  16
+// bits are rounded to 8, transparency is blended over white; animation, colour profiles, gamma and EXIF rotation are
+// ignored.  Throws IoError naming the image for an unknown format, beyond the limits, and for any damage (wrong
+// checksum, missing end, cut data); there is never a partial image.
 Image decode_image(ArrayRef<uint8_t> bytes, const std::string& name, const DecodeLimits& limits = {});
 
 std::vector<uint8_t> encode_png(const Image& image);
 
-// Bilinear, in the convention that pixel centres lie at +0.5; where it shrinks, the filter widens with the scale, so
-// that every source pixel counts.  Rows are scaled first and rounded, then columns, as Pillow's BILINEAR does.
+// Bilinear, with pixel centres at +0.5.  When shrinking, the filter widens with the scale, so that every source pixel
+// counts.  Rows are scaled first and rounded, then columns, as Pillow's BILINEAR does.
 Image resize(const Image& image, int width, int height);
 
 Image to_gray(const Image& image);  // luma of ITU-R BT.601, rounded

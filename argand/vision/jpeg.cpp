@@ -41,7 +41,7 @@ Reader& reader_of(j_common_ptr jpeg) { return *static_cast<Reader*>(jpeg->client
   std::longjmp(reader_of(jpeg).jump, 1);
 }
 
-// A warning means that the decoder made something up: for us damage.  Some cameras' files have harmless ones.
+// A warning means that the decoder invented data, which we treat as damage.  Some cameras' files have harmless ones.
 void on_message(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   switch (jpeg->err->msg_code) {
@@ -69,7 +69,7 @@ void read_header(Reader& r) {
   jpeg_read_header(&r.jpeg, TRUE);
 }
 
-// How the file's colours come out of libjpeg; JCS_UNKNOWN for what we do not take.
+// The colour space in which libjpeg returns the file's colours; JCS_UNKNOWN for an unsupported one.
 J_COLOR_SPACE output_colours(const jpeg_decompress_struct& jpeg) {
   switch (jpeg.jpeg_color_space) {
     case JCS_GRAYSCALE:
@@ -119,7 +119,7 @@ void run(Reader& reader, detail::Step<Reader> step) {
                reader.message);
 }
 
-// Of comments and segments of applications.  Coded data hold no marker that has a length.
+// The number of bytes in comments and application segments.  Coded data hold no marker that has a length.
 int64_t ancillary_bytes(ArrayRef<uint8_t> bytes) {
   int64_t sum = 0;
   for (size_t at = 2; bytes.size() - at >= 4;) {

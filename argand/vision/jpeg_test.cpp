@@ -90,7 +90,7 @@ void expect_near(const Bytes& got, const Bytes& expected, int tolerance) {
   EXPECT_LE(worst, tolerance);
 }
 
-// Where the segment with this marker begins (at its ff).
+// The start of the segment with this marker (its ff byte).
 size_t find_marker(const Bytes& bytes, uint8_t marker) {
   for (size_t i = 0; i + 1 < bytes.size(); ++i)
     if (bytes[i] == 0xff && bytes[i + 1] == marker) return i;

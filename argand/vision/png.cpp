@@ -27,7 +27,7 @@ struct Message {
   png_longjmp(png, 1);
 }
 
-// What is left as a warning (see read_header) is about nothing that we use.
+// The remaining warnings (see read_header) concern nothing that we use.
 void on_warning(png_structp, png_const_charp) {}
 
 struct Reader {
@@ -50,7 +50,7 @@ struct Reader {
   size_t position = 0;
   int width = 0, height = 0, channels = 0;
   std::vector<uint8_t> pixels;
-  std::vector<png_bytep> rows;  // of an interlaced image, which is made in several passes
+  std::vector<png_bytep> rows;  // for an interlaced image, which is decoded in several passes
 };
 
 void on_read(png_structp png, png_bytep out, size_t count) {
@@ -62,7 +62,7 @@ void on_read(png_structp png, png_bytep out, size_t count) {
 
 void read_header(Reader& r) {
   png_set_read_fn(r.png, &r, on_read);
-  png_set_user_limits(r.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_size has the better sentence
+  png_set_user_limits(r.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_size has the better message
   png_set_crc_action(r.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_set_benign_errors(r.png, 0);  // too much or too little image data, and the like, are errors
   // Text, profiles and all else that is no pixel is skipped without inflating or keeping it; transparency stays.
@@ -120,8 +120,8 @@ void run(Reader& reader, detail::Step<Reader> step) {
                  reader.message.text);
 }
 
-// Bytes of the chunks that are skipped, and of those of pixels.  What is no chunk ends the count: the decoder says what
-// is wrong with it.
+// Counts the bytes of skipped chunks and of chunks with pixels.  Invalid chunks end the count: the decoder reports the
+// error.
 struct ChunkBytes {
   int64_t ancillary = 0, pixels = 0;
 };
@@ -204,7 +204,7 @@ void on_write(png_structp png, png_bytep data, size_t count) {
   auto* writer = static_cast<Writer*>(png_get_io_ptr(png));
   try {
     writer->bytes.insert(writer->bytes.end(), data, data + count);
-  } catch (...) {  // it must not pass through libpng
+  } catch (...) {  // an exception must not pass through libpng
     writer->no_memory = true;
   }
   if (writer->no_memory) png_error(png, "no memory");

@@ -1,4 +1,4 @@
-// What is LibTorch's and nothing else's: macros, and names that stand in c10, at or torch.
+// Parts that only LibTorch has: macros, and names in c10, at or torch.
 #include <ATen/Dispatch_v2.h>
 #include <ATen/OpMathType.h>
 #include <ATen/TensorUtils.h>
@@ -319,7 +319,7 @@ TEST(Frontend, QuestionsAtCompileTime) {
   EXPECT_EQ(sum, 123);
 }
 
-// What follows was printed by LibTorch 2.15, where it prints.
+// LibTorch 2.15 printed the expected texts below.
 
 TEST(Frontend, ChecksAreBlocks) {
   // clang-format off
@@ -498,7 +498,7 @@ TEST(Frontend, SchedulersOfOnesOwn) {
   EXPECT_EQ(warm.last_epoch(), 3);
   EXPECT_THROW(warm.set_last_epoch(1), c10::NotImplementedError);
   EXPECT_EQ(warm.last_epoch(), 3);
-  // What cannot be loaded changes nothing: a second step from the base rate that was there.
+  // A failed load changes nothing: a second step starts from the old base rate.
   argand::StateDict state = warm.state_dict();
   *state.find("base_lrs.0") = torch::full({}, 7, torch::kDouble);
   EXPECT_THROW(warm.load_state_dict(state), c10::NotImplementedError);

@@ -123,7 +123,7 @@ TEST(Streams, Containers) {
   EXPECT_EQ(c10::str(std::vector<int64_t>{1, 2}), "1 2");
 }
 
-// What LibTorch's header brings along, and programs use without an #include of their own.
+// Standard headers that LibTorch's header includes, and that programs use without an #include of their own.
 TEST(Headers, OfTheStandardLibrary) {
   std::ostringstream out;
   out << std::setw(5) << std::setprecision(2) << 1.234;

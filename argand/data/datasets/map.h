@@ -8,7 +8,7 @@
 namespace argand::data::datasets {
 namespace detail {
 
-// Of a stateful source, only what there is gets transformed.
+// A stateful source may be exhausted, so its batches are optional.
 template <bool is_stateful, class Batch>
 using optional_if_t = std::conditional_t<is_stateful, std::optional<Batch>, Batch>;
 
@@ -38,7 +38,7 @@ class MapDataset
     }
   }
   std::optional<size_t> size() const noexcept override { return dataset_.size(); }
-  // Of a stateful source.
+  // Only for a stateful source.
   void reset() { dataset_.reset(); }
   const SourceDataset& dataset() noexcept { return dataset_; }
   const TransformType& transform() noexcept { return transform_; }

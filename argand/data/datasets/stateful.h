@@ -1,5 +1,5 @@
-// A data set that knows itself what comes next, and ends by giving no batch.  Loaders ask one object from all workers:
-// get_batch() locks what it must.
+// A data set that decides itself what comes next, and ends by giving no batch.  All workers of a loader call one
+// object, so get_batch() must lock what it shares.
 #pragma once
 #include "argand/data/datasets/base.h"
 

@@ -12,7 +12,7 @@ namespace argand::data::datasets {
 
 namespace {
 
-// Where a sample lies.
+// The position of a sample.
 struct Place {
   std::shared_ptr<io::InputFile> file;
   std::string key;

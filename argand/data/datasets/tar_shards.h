@@ -26,7 +26,7 @@ struct TarShardsOptions {
   // Samples to draw the next one from; 0: all in the order of the archives and of `paths`.
   int64_t window = 0;
   uint64_t seed = 0;
-  // Of several readers that share the shards out, which this is, and how many there are.
+  // The index of this reader, and the number of readers among which the shards are divided.
   int64_t reader = 0, readers = 1;
 };
 

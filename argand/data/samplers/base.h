@@ -1,4 +1,4 @@
-// What a loader asks its data set for, a batch at a time; source-compatible with LibTorch's torch::data::samplers.
+// The requests of a loader to its data set, one per batch; source-compatible with LibTorch's torch::data::samplers.
 #pragma once
 #include <optional>
 #include <vector>
@@ -21,7 +21,7 @@ class Sampler {
   virtual void reset(std::optional<size_t> new_size) = 0;
   // The request for the next batch of at most `batch_size` examples; nothing at the end of the pass.
   virtual std::optional<BatchRequest> next(size_t batch_size) = 0;
-  // Where in the pass the sampler is.
+  // The sampler's position in the pass.
   virtual void save(serialize::OutputArchive& archive) const = 0;
   virtual void load(serialize::InputArchive& archive) = 0;
 };

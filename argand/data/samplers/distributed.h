@@ -10,12 +10,12 @@ class DistributedSampler : public Sampler<BatchRequest> {
   // With allow_duplicates, each process gets the same number, the larger one; without, the smaller one.
   DistributedSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true)
       : size_(size), num_replicas_(num_replicas), rank_(rank), allow_duplicates_(allow_duplicates) {}
-  // Of the shuffle, the same in all processes.
+  // The epoch selects the shuffle and must be the same in all processes.
   void set_epoch(size_t epoch) { epoch_ = epoch; }
   size_t epoch() const { return epoch_; }
 
  protected:
-  // Of this process.
+  // The number of samples of this process.
   size_t local_sample_count() const {
     return allow_duplicates_ ? (size_ + num_replicas_ - 1) / num_replicas_ : size_ / num_replicas_;
   }

@@ -1,4 +1,4 @@
-// What MapDataset does to batches; source-compatible with LibTorch's torch::data::transforms.
+// Transforms of MapDataset's batches; source-compatible with LibTorch's torch::data::transforms.
 #pragma once
 #include <vector>
 

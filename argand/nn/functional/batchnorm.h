@@ -3,8 +3,8 @@
 
 namespace argand::nn::functional {
 
-// Normalises each channel of [N, C, ...]: with the batch's statistics in training, which then needs more than one value
-// per channel and moves running_mean and running_var (each may be undefined) in place; else with the running ones.
+// Normalises each channel of [N, C, ...].  In training it uses the batch's statistics, needs more than one value per
+// channel, and updates running_mean and running_var (each may be undefined) in place.  Else it uses the running ones.
 Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
                   const BatchNormFuncOptions& options = {});
 

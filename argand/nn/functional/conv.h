@@ -11,7 +11,7 @@ Tensor conv_transpose1d(const Tensor& input, const Tensor& weight, const ConvTra
 Tensor conv_transpose2d(const Tensor& input, const Tensor& weight, const ConvTranspose2dFuncOptions& options = {});
 Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const ConvTranspose3dFuncOptions& options = {});
 
-// The one of D dimensions, for code that is written for all three.
+// The convolution of D dimensions, for code that is written for all three.
 inline Tensor conv(const Tensor& x, const Tensor& w, const Conv1dFuncOptions& o) { return conv1d(x, w, o); }
 inline Tensor conv(const Tensor& x, const Tensor& w, const Conv2dFuncOptions& o) { return conv2d(x, w, o); }
 inline Tensor conv(const Tensor& x, const Tensor& w, const Conv3dFuncOptions& o) { return conv3d(x, w, o); }

@@ -7,7 +7,7 @@
 namespace argand::nn::functional {
 
 Tensor dropout(Tensor input, const DropoutFuncOptions& options = {});
-// Channels of [N, C, ...] as a whole.
+// Drops whole channels of [N, C, ...].
 Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options = {});
 Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& options = {});
 Tensor alpha_dropout(Tensor input, const AlphaDropoutFuncOptions& options = {});

@@ -14,7 +14,7 @@ Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossFunc
 // cross_entropy, class probabilities of the input's shape).
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& options = {});
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyFuncOptions& options = {});
-// Probabilities, or logits, of the target's shape.
+// The inputs are probabilities, or logits, of the target's shape.
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const BinaryCrossEntropyFuncOptions& options = {});
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
@@ -25,7 +25,7 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const Poisson
 // (log(var) + (input - target)^2 / var) / 2; var has the input's shape, or that without (or with 1 for) its last size.
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var,
                          const GaussianNLLLossFuncOptions& options = {});
-// Targets of -1 and 1.
+// The targets are -1 or 1.
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const SoftMarginLossFuncOptions& options = {});
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
                             const HingeEmbeddingLossFuncOptions& options = {});
@@ -33,15 +33,15 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
                            const MarginRankingLossFuncOptions& options = {});
 Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
                              const CosineEmbeddingLossFuncOptions& options = {});
-// Class indices.
+// The targets are class indices.
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossFuncOptions& options = {});
-// Class indices, any number in a row of the input's shape: those up to its first -1.
+// The targets are class indices in rows of the input's shape; those up to the first -1 of a row count.
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
                               const MultilabelMarginLossFuncOptions& options = {});
-// Logits and targets of 0 and 1, both [..., C]: the mean over the classes of what binary_cross_entropy_with_logits is.
+// Logits and targets of 0 and 1, both [..., C]: the mean over the classes of binary_cross_entropy_with_logits.
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
                                    const MultilabelSoftMarginLossFuncOptions& options = {});
-// Rows that should be nearer to each other (anchor and positive) than others (anchor and negative).
+// Rows (the anchor) that should be nearer to the positive rows than to the negative ones.
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletMarginLossFuncOptions& options = {});
 Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,

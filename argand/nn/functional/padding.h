@@ -12,7 +12,7 @@ namespace argand::nn::functional {
 // most a size).
 Tensor pad(const Tensor& input, const PadFuncOptions& options);
 
-// The same with the mode by its name ("kReflect", ...), for options that name modes of their own.
+// The same with the name of the mode ("kReflect", ...), for modules whose options have their own mode types.
 Tensor pad_like(const Tensor& input, const std::vector<int64_t>& amounts, const std::string& mode_name);
 
 }  // namespace argand::nn::functional

@@ -11,7 +11,7 @@ namespace argand::nn {
   void pretty_print(std::ostream& stream) const override; \
   Tensor forward(Tensor input)
 
-// With options that have defaults.
+// Activations whose options have defaults.
 #define ARGAND_ACTIVATION(Name)                                                    \
   class Name##Impl : public Cloneable<Name##Impl> {                                \
    public:                                                                         \
@@ -45,7 +45,7 @@ class HardtanhImpl : public Cloneable<HardtanhImpl> {
 };
 ARGAND_LIBRARY_MODULE(Hardtanh);
 
-// Without options.
+// Activations without options.
 #define ARGAND_ACTIVATION(Name)                     \
   class Name##Impl : public Cloneable<Name##Impl> { \
    public:                                          \
@@ -64,7 +64,7 @@ ARGAND_ACTIVATION(Hardswish);
 ARGAND_ACTIVATION(Softmax2d);  // over the channels of [N, C, H, W] or [C, H, W]
 #undef ARGAND_ACTIVATION
 
-// Along a dimension that must be given.
+// Activations along a dimension that must be given.
 #define ARGAND_ACTIVATION(Name)                                               \
   class Name##Impl : public Cloneable<Name##Impl> {                           \
    public:                                                                    \

@@ -24,7 +24,7 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
   void reset_parameters();
   void pretty_print(std::ostream& stream) const override;
   ASMoutput forward(const Tensor& input, const Tensor& target);
-  Tensor log_prob(const Tensor& input);  // of all classes, [N, n_classes]
+  Tensor log_prob(const Tensor& input);  // for all classes, [N, n_classes]
   Tensor predict(const Tensor& input);   // the most probable class of each row
 
   AdaptiveLogSoftmaxWithLossOptions options;

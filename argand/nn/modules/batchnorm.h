@@ -1,4 +1,4 @@
-// Batch normalisation, and what it shares with instance normalisation.
+// Batch normalisation, and the base that it shares with instance normalisation.
 #pragma once
 #include "argand/nn/options/batchnorm.h"
 #include "argand/nn/pimpl.h"
@@ -26,8 +26,9 @@ class NormImplBase : public Cloneable<Derived> {
   void check_dim(const Tensor& input, int64_t least, int64_t most) const;
 };
 
-// In training: normalises each channel with the statistics of the batch, and moves the running ones by `momentum`
-// towards them (or averages over all batches).  In eval(): normalises with the running statistics, if they are tracked.
+// In training, normalises each channel with the statistics of the batch, and moves the running statistics towards them
+// by `momentum` (or averages over all batches).  In eval(), normalises with the running statistics, if they are
+// tracked.
 template <size_t D, class Derived>
 class BatchNormImplBase : public NormImplBase<Derived, BatchNormOptions> {
  public:
@@ -37,7 +38,7 @@ class BatchNormImplBase : public NormImplBase<Derived, BatchNormOptions> {
   Tensor forward(const Tensor& input);
 };
 
-// Of [N, C] or [N, C, L]; [N, C, H, W]; [N, C, D, H, W].
+// The inputs are [N, C] or [N, C, L] in 1d, [N, C, H, W] in 2d, and [N, C, D, H, W] in 3d.
 #define ARGAND_BATCH_NORM(N)                                                     \
   class BatchNorm##N##dImpl : public BatchNormImplBase<N, BatchNorm##N##dImpl> { \
    public:                                                                       \

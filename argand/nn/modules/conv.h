@@ -32,7 +32,7 @@ class ConvTransposeNdImpl : public Cloneable<Derived> {
   void reset() override;
   void reset_parameters();
   void pretty_print(std::ostream& stream) const override;
-  // `output_size`: which of the sizes that the strides allow; the smallest if not given.
+  // `output_size` selects one of the sizes that the strides allow; the smallest if not given.
   Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
 
   ConvTransposeOptions<D> options;

@@ -24,7 +24,7 @@ class Embedding : public ModuleHolder<EmbeddingImpl> {
  public:
   using ModuleHolder<EmbeddingImpl>::ModuleHolder;
   using Impl = EmbeddingImpl;
-  // Of the rows of a matrix, whose memory it shares; frozen (without gradient) unless the options say otherwise.
+  // Uses the rows of a matrix and shares its memory; frozen (without gradient) unless the options say otherwise.
   static Embedding from_pretrained(const Tensor& embeddings, const EmbeddingFromPretrainedOptions& options = {});
 };
 

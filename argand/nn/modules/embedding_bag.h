@@ -28,7 +28,7 @@ class EmbeddingBag : public ModuleHolder<EmbeddingBagImpl> {
  public:
   using ModuleHolder<EmbeddingBagImpl>::ModuleHolder;
   using Impl = EmbeddingBagImpl;
-  // Of the rows of a matrix, whose memory it shares; frozen (without gradient) unless the options say otherwise.
+  // Uses the rows of a matrix and shares its memory; frozen (without gradient) unless the options say otherwise.
   static EmbeddingBag from_pretrained(const Tensor& embeddings, const EmbeddingBagFromPretrainedOptions& options = {});
 };
 

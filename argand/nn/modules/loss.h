@@ -5,7 +5,7 @@
 
 namespace argand::nn {
 
-// Of an input and a target.
+// Losses of an input and a target.
 #define ARGAND_LOSS(Name)                                                          \
   class Name##Impl : public Cloneable<Name##Impl> {                                \
    public:                                                                         \
@@ -57,7 +57,7 @@ class BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl> {
 };
 ARGAND_LIBRARY_MODULE(BCEWithLogitsLoss);
 
-// Of three tensors.
+// Losses of three tensors.
 #define ARGAND_LOSS(Name, first, second, third)                                     \
   class Name##Impl : public Cloneable<Name##Impl> {                                 \
    public:                                                                          \

@@ -5,7 +5,7 @@
 
 namespace argand::nn {
 
-// Over the last dimensions, whose sizes are normalized_shape.
+// Normalises over the last dimensions, whose sizes are normalized_shape.
 class LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
   LayerNormImpl(std::vector<int64_t> normalized_shape) : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
@@ -16,11 +16,11 @@ class LayerNormImpl : public Cloneable<LayerNormImpl> {
   Tensor forward(const Tensor& input);
 
   LayerNormOptions options;
-  Tensor weight, bias;  // of normalized_shape, 1 and 0 at first; undefined unless elementwise_affine
+  Tensor weight, bias;  // sizes normalized_shape, 1 and 0 at first; undefined unless elementwise_affine
 };
 ARGAND_LIBRARY_MODULE(LayerNorm);
 
-// Over each group of num_channels / num_groups channels of each sample of [N, C, ...].
+// Normalises each group of num_channels / num_groups channels of each sample of [N, C, ...].
 class GroupNormImpl : public Cloneable<GroupNormImpl> {
  public:
   GroupNormImpl(int64_t num_groups, int64_t num_channels) : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
@@ -35,7 +35,7 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
 };
 ARGAND_LIBRARY_MODULE(GroupNorm);
 
-// Over the last dimensions, by their mean square alone.
+// Normalises over the last dimensions, by their mean square alone.
 class RMSNormImpl : public Cloneable<RMSNormImpl> {
  public:
   RMSNormImpl(std::vector<int64_t> normalized_shape) : RMSNormImpl(RMSNormOptions(std::move(normalized_shape))) {}
@@ -46,11 +46,11 @@ class RMSNormImpl : public Cloneable<RMSNormImpl> {
   Tensor forward(const Tensor& input);
 
   RMSNormOptions options;
-  Tensor weight;  // of normalized_shape, 1 at first; undefined unless elementwise_affine
+  Tensor weight;  // sizes normalized_shape, 1 at first; undefined unless elementwise_affine
 };
 ARGAND_LIBRARY_MODULE(RMSNorm);
 
-// Across neighbouring channels: see functional/normalization.h.
+// Normalises across neighbouring channels: see functional/normalization.h.
 class LocalResponseNormImpl : public Cloneable<LocalResponseNormImpl> {
  public:
   LocalResponseNormImpl(int64_t size) : LocalResponseNormImpl(LocalResponseNormOptions(size)) {}

@@ -16,7 +16,7 @@ namespace argand::nn {
   };                                                                          \
   ARGAND_LIBRARY_MODULE(Name)
 ARGAND_SHUFFLE(PixelShuffle);    // [..., C r^2, H, W] as [..., C, H r, W r]
-ARGAND_SHUFFLE(PixelUnshuffle);  // the way back
+ARGAND_SHUFFLE(PixelUnshuffle);  // the inverse
 ARGAND_SHUFFLE(ChannelShuffle);  // the channels of [N, C, ...], a matrix of `groups` rows, read by columns
 #undef ARGAND_SHUFFLE
 

@@ -7,7 +7,7 @@
 
 namespace argand::nn {
 
-// What every pooling has; [N, C, spatial] or [C, spatial] in and out.
+// The common base of all poolings; inputs and outputs are [N, C, spatial] or [C, spatial].
 #define ARGAND_POOL_COMMON(Name)                                            \
   explicit Name##Impl(const Name##Options& options_) : options(options_) {} \
   void reset() override {}                                                  \

@@ -1,4 +1,4 @@
-// What layers of torch.nn computed: tests/data/layer_values.txt, whose format make_layer_values.py describes.
+// Recorded results of torch.nn's layers: tests/data/layer_values.txt, whose format make_layer_values.py describes.
 #pragma once
 #include <fstream>
 #include <map>

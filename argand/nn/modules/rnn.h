@@ -10,8 +10,8 @@ namespace argand::nn {
 
 namespace detail {
 
-// Layers of cells over sequences [T, N, input_size], [N, T, input_size] with batch_first, or, one alone,
-// [T, input_size].  Outputs have directions * hidden_size (or proj_size) features; states are
+// Layers of cells over sequences [T, N, input_size] ([N, T, input_size] with batch_first), or one sequence [T,
+// input_size].  Outputs have directions * hidden_size (or proj_size) features; states are
 // [num_layers * directions, N, features], zeros if not given.  Parameters are weight_ih_l0, weight_hh_l0, bias_ih_l0,
 // bias_hh_l0, with projections weight_hr_l0, then those of the other direction ("_reverse") and of the next layers; all
 // start uniform in +-1/sqrt(hidden_size).
@@ -22,21 +22,21 @@ class RNNImplBase : public Cloneable<Derived> {
   void reset() override;
   void reset_parameters();
   void pretty_print(std::ostream& stream) const override;
-  // Parameters are taken as they lie in memory: nothing to do.
+  // Does nothing: the kernels read parameters from any memory layout.
   void flatten_parameters() {}
   std::vector<Tensor> all_weights() const { return this->parameters(); }
 
   RNNOptionsBase options_base;
 
  protected:
-  // A sequence as the ops take it: with a batch, or packed; its states in the order of the rows.
+  // A sequence as the ops take it: batched or packed; its states are in the order of the rows.
   struct Input {
     Tensor data, batch_sizes, sorted_indices, unsorted_indices;
     bool has_batch = true;
   };
   Input padded_input(const Tensor& input) const;
   Input packed_input(const utils::rnn::PackedSequence& sequence) const;
-  // The state to start from: the user's, checked and ordered, or zeros.
+  // The initial state: the user's, checked and reordered, or zeros.
   Tensor starting_state(const Input& in, const Tensor& hx, int64_t features) const;
   Tensor ended_state(const Input& in, const Tensor& state) const;
   Tensor padded_output(const Input& in, const Tensor& output) const;

@@ -1,4 +1,4 @@
-// Transformer: an encoder, and a decoder that attends to what it gives.
+// Transformer: an encoder, and a decoder that attends to the encoder's output.
 #pragma once
 #include "argand/nn/modules/transformercoder.h"
 #include "argand/nn/options/transformer.h"

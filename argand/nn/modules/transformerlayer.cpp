@@ -18,7 +18,7 @@ MultiheadAttention attention(int64_t width, int64_t heads, double p) {
   return MultiheadAttention(MultiheadAttentionOptions(width, heads).dropout(p));
 }
 
-// What the layer's blocks compute does not need the weights of attention.
+// The layer's blocks do not need the weights of attention.
 Tensor attend(MultiheadAttention& m, const Tensor& query, const Tensor& memory, const Tensor& mask,
               const Tensor& padding) {
   return std::get<0>(m(query, memory, memory, padding, false, mask));

@@ -57,7 +57,7 @@ struct ReLU6Options {
   ARGAND_ARG(bool, inplace);
 };
 struct RReLUOptions {
-  ARGAND_ARG(double, lower) = 1.0 / 8.0;  // between which the slopes below 0 are drawn
+  ARGAND_ARG(double, lower) = 1.0 / 8.0;  // the bounds of the random slopes below 0
   ARGAND_ARG(double, upper) = 1.0 / 3.0;
   ARGAND_ARG(bool, inplace) = false;
 };

@@ -7,7 +7,7 @@
 namespace argand::nn {
 
 struct CosineSimilarityOptions {
-  ARGAND_ARG(int64_t, dim) = 1;    // along which the vectors lie
+  ARGAND_ARG(int64_t, dim) = 1;    // the dimension of the vectors
   ARGAND_ARG(double, eps) = 1e-8;  // the least length to divide by
 };
 

@@ -46,7 +46,7 @@ struct EmbeddingBagFuncOptions {
   ARGAND_ARG(bool, scale_grad_by_freq) = false;
   ARGAND_ARG(EmbeddingBagMode, mode) = kMean;
   ARGAND_ARG(bool, sparse) = false;
-  ARGAND_ARG(Tensor, per_sample_weights) = Tensor();  // by what each row is multiplied; kSum only
+  ARGAND_ARG(Tensor, per_sample_weights) = Tensor();  // a factor for each row; kSum only
   ARGAND_ARG(bool, include_last_offset) = false;
   ARGAND_ARG(std::optional<int64_t>, padding_idx) = std::nullopt;
 };

@@ -24,7 +24,7 @@ struct FlattenOptions {
 struct UnflattenOptions {
   using namedshape_t = std::vector<std::pair<std::string, int64_t>>;
   UnflattenOptions(int64_t dim, std::vector<int64_t> sizes) : dim_(dim), sizes_(std::move(sizes)) {}
-  // By names, which print but do not compute: forward() is a NotImplementedError.
+  // Takes dimension names, which are printed only: forward() throws NotImplementedError.
   UnflattenOptions(const char* dimname, namedshape_t namedshape)
       : dimname_(dimname), namedshape_(std::move(namedshape)) {}
   ARGAND_ARG(std::string, dimname);

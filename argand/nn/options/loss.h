@@ -13,7 +13,7 @@ namespace argand::nn {
 using LossReduction = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
 using KLDivReduction = std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
 
-// Nothing but the reduction, which may stand alone: L1Loss(kSum).
+// Options with the reduction only, which may be given alone: L1Loss(kSum).
 struct L1LossOptions {
   using reduction_t = LossReduction;
   L1LossOptions() = default;

@@ -33,7 +33,7 @@ struct RMSNormOptions {
 
 struct LocalResponseNormOptions {
   LocalResponseNormOptions(int64_t size) : size_(size) {}
-  ARGAND_ARG(int64_t, size);  // channels around each, and that one
+  ARGAND_ARG(int64_t, size);  // channels in a window, including the centre
   ARGAND_ARG(double, alpha) = 1e-4;
   ARGAND_ARG(double, beta) = 0.75;
   ARGAND_ARG(double, k) = 1;

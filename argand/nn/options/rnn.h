@@ -9,7 +9,7 @@ namespace argand::nn {
 
 namespace detail {
 
-// What the three kinds of networks have in common.
+// The options that the three kinds of networks have in common.
 struct RNNOptionsBase {
   using rnn_options_base_mode_t =
       std::variant<enumtype::kLSTM, enumtype::kGRU, enumtype::kRNN_TANH, enumtype::kRNN_RELU>;

@@ -11,7 +11,7 @@ struct TransformerEncoderOptions {
       : TransformerEncoderOptions(TransformerEncoderLayer(encoder_layer_options), num_layers) {}
   ARGAND_ARG(TransformerEncoderLayer, encoder_layer) = nullptr;  // each layer is a copy of it
   ARGAND_ARG(int64_t, num_layers);
-  ARGAND_ARG(AnyModule, norm);  // what the last output goes through, if any
+  ARGAND_ARG(AnyModule, norm);  // applied to the last output, if given
 };
 
 struct TransformerDecoderOptions {

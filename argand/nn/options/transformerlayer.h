@@ -18,7 +18,7 @@ struct TransformerEncoderLayerOptions {
   ARGAND_ARG(int64_t, dim_feedforward) = 2048;
   ARGAND_ARG(double, dropout) = 0.1;
   ARGAND_ARG(activation_t, activation) = kReLU;
-  ARGAND_ARG(bool, norm_first) = false;  // normalises what goes into each block instead of its sum with what comes out
+  ARGAND_ARG(bool, norm_first) = false;  // normalises the input of each block instead of its residual sum
 };
 
 struct TransformerDecoderLayerOptions {

@@ -1,4 +1,4 @@
-// Options of Upsample and functional::interpolate: the size of the result, or the factors to it.
+// Options of Upsample and functional::interpolate: the size of the result, or scale factors.
 #pragma once
 #include <optional>
 #include <variant>
@@ -15,7 +15,7 @@ struct UpsampleOptions {
   ARGAND_ARG(std::optional<std::vector<int64_t>>, size) = std::nullopt;
   ARGAND_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;
   ARGAND_ARG(mode_t, mode) = kNearest;
-  ARGAND_ARG(std::optional<bool>, align_corners) = std::nullopt;  // first and last elements lie on each other
+  ARGAND_ARG(std::optional<bool>, align_corners) = std::nullopt;  // first and last elements of both coincide
 };
 
 namespace functional {
@@ -27,7 +27,7 @@ struct InterpolateFuncOptions {
   ARGAND_ARG(std::optional<std::vector<double>>, scale_factor) = std::nullopt;
   ARGAND_ARG(mode_t, mode) = kNearest;
   ARGAND_ARG(std::optional<bool>, align_corners) = std::nullopt;
-  ARGAND_ARG(std::optional<bool>, recompute_scale_factor) = std::nullopt;  // from the size, which was rounded down
+  ARGAND_ARG(std::optional<bool>, recompute_scale_factor) = std::nullopt;  // from the rounded-down size
   ARGAND_ARG(bool, antialias) = false;                                     // bilinear and bicubic, to smaller sizes
 };
 

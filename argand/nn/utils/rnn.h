@@ -7,16 +7,16 @@
 
 namespace argand::nn::utils::rnn {
 
-// Where each element of a permutation went: invert_permutation(p)[p[i]] = i.  Undefined stays undefined.
+// The inverse of a permutation: invert_permutation(p)[p[i]] = i.  Undefined stays undefined.
 Tensor invert_permutation(const Tensor& permutation);
 
-// Sequences sorted by falling length, as rows: first the first elements of all of them, then the second ones of those
-// that have one, and so on.
+// Sequences sorted by decreasing length, stored step by step: the first elements of all sequences, then the second
+// elements of the sequences that have one, and so on.
 class PackedSequence {
  public:
   PackedSequence() = default;
   // data [sum of batch_sizes, ...]; batch_sizes (int64, on the CPU) says how many sequences have each step.
-  // sorted_indices says which of the sequences given each one was; unsorted_indices follows from it if not given.
+  // sorted_indices[i] is the original index of sequence i; unsorted_indices follows from it if not given.
   explicit PackedSequence(Tensor data, Tensor batch_sizes, Tensor sorted_indices = {}, Tensor unsorted_indices = {});
 
   const Tensor& data() const { return data_; }
@@ -33,17 +33,17 @@ class PackedSequence {
   Tensor data_, batch_sizes_, sorted_indices_, unsorted_indices_;
 };
 
-// Of input [T, N, ...] ([N, T, ...] with batch_first) and the lengths of its N sequences.  ValueError if these do not
-// fall, unless enforce_sorted is false: then the sequences are sorted first.
+// Packs input [T, N, ...] ([N, T, ...] with batch_first), which holds N sequences with these lengths.  ValueError if
+// the lengths increase, unless enforce_sorted is false: then the sequences are sorted first.
 PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first = false, bool enforce_sorted = true);
 
-// The way back, in the order the sequences were given in, and their lengths.  ValueError if total_length is less than
-// that of the longest.
+// The inverse: the sequences in their original order, and their lengths.  ValueError if total_length is less than the
+// longest length.
 std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, bool batch_first = false,
                                                double padding_value = 0.0,
                                                std::optional<int64_t> total_length = std::nullopt);
 
-// Sequences [length, ...] side by side, filled up to the longest.
+// Stacks sequences [length, ...], padded to the length of the longest.
 Tensor pad_sequence(TensorList sequences, bool batch_first = false, double padding_value = 0,
                     std::string_view padding_side = "right");
 

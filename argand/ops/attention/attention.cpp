@@ -77,14 +77,14 @@ std::array<Tensor, 4> attention_gradients(const Tensor& g, const Tensor& query, 
 
 namespace {
 
-// Bytes of weights that are little, and those that a CPU's caches hold.
+// Sizes of weights in bytes: one that counts as small, and one that fits a CPU's caches.
 constexpr int64_t kFewWeights = int64_t{1} << 26, kCachedWeights = int64_t{1} << 22;
 
-// Weights of half precision, and their products, would be rounded before they are summed.  (A GPU's products sum in
-// float32, and half precision is there for its speed.)
+// Half-precision weights and their products would be rounded before they are summed.  (On a GPU, products are summed in
+// float32, and half precision is used for speed.)
 bool computes_wide(const Tensor& query) { return query.is_cpu() && op_math_type(query.dtype()) != query.dtype(); }
 
-// The arguments of both forms that a user can get wrong.
+// Checks the user's arguments of both forms.
 template <class Args>
 void check_attention(const char* op, const Args& a) {
   for (const auto& [name, t] : {std::pair("query", a.query), std::pair("key", a.key), std::pair("value", a.value)}) {
@@ -108,7 +108,7 @@ void check_attention(const char* op, const Args& a) {
                a.attn_mask.dtype(), " and query.dtype: ", a.query.dtype());
 }
 
-// Each head of key and value as often as query has heads for it.
+// Repeats each head of key and value for the heads of query that it serves.
 template <class Args>
 void share_heads(const char* op, Args& a) {
   if (!a.enable_gqa) return;
@@ -165,7 +165,7 @@ struct AttentionMath : Composite<AttentionMathArgs> {
     return weighted(a.query, a.key, a.value, a);
   }
   static Result weighted(const Tensor& query, const Tensor& key, const Tensor& value, const Args& a) {
-    // Both factors take the root of the scale: products of large ones would leave the range of float16.
+    // Both factors are scaled by the root of the scale: products of large values would overflow float16.
     const double scale = attention_scale(query, a.scale), root = std::sqrt(std::abs(scale));
     Tensor scores = (query * (scale < 0 ? -root : root)).matmul((key * root).transpose(-2, -1));
     const Tensor mask = a.is_causal ? causal_mask(query, key) : a.attn_mask;
@@ -230,7 +230,7 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
     return std::get<0>(
         _scaled_dot_product_fused_attention(query, key, value, optional(mask), a.dropout_p, a.is_causal, a.scale));
   }
-  // For so many queries at a time that their weights are small.
+  // Takes as many queries at a time as keep their weights small.
   static Tensor by_rows(const Args& a, const Tensor& query, const Tensor& key, const Tensor& value,
                         const Tensor& mask) {
     const int64_t each = key.size(2) * element_size(query.dtype()),
@@ -247,7 +247,7 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
         numel_of(broadcast_shapes(broadcast_shapes(lead(a.query), lead(a.key), op), lead(a.value), op));
     return heads * a.query.size(-2) * a.key.size(-2) * element_size(a.query.dtype()) <= kFewWeights;
   }
-  // Through an op whose tensors are [N, heads, positions, features].
+  // Calls an op whose tensors are [N, heads, positions, features].
   static Tensor with_one_batch(const Args& a, bool fused) {
     const auto lead = [](const Tensor& t) { return t.sizes().slice(0, t.sizes().size() - 2); };
     const char* op = Args::kName;

@@ -10,8 +10,8 @@
 namespace argand::ops {
 namespace {
 
-// Positions before heads in memory, as projections leave them, if `like` has them so: what comes out then goes into
-// the next projection without a copy.
+// Puts positions before heads in memory, as projections leave them, if `like` has that layout: the next projection then
+// reads the result without a copy.
 Dims strides_like(const Tensor& like, const Dims& sizes) {
   if (like.size(1) == 1 || like.stride(1) >= like.stride(2)) return {};
   return {sizes[1] * sizes[2] * sizes[3], sizes[3], sizes[1] * sizes[3], 1};
@@ -20,7 +20,7 @@ TensorMeta meta_like(const Tensor& like, const Dims& sizes, ScalarType dtype) {
   return {sizes, dtype, strides_like(like, sizes)};
 }
 
-// The tensors of a call in the type it computes in, the columns of each row one after the other.
+// The tensors of a call, in the computing dtype and with contiguous rows.
 class CallTensors {
  public:
   CallTensors(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, double dropout_p, bool is_causal,
@@ -181,7 +181,7 @@ struct FusedAttentionBackward : Kernel<FusedAttentionBackwardArgs> {
   }
   static void samples(S& s) {
     const Tensor q = s->real({1, 2, 3, 2}), k = s->real({1, 2, 4, 2}), v = s->real({1, 2, 4, 2});
-    // Any numbers may stand for the results of the forward pass.
+    // The results of the forward pass may be arbitrary numbers here.
     s.fails({s->real({1, 2, 3, 1}),
              q,
              k,

@@ -1,5 +1,5 @@
-// Attention by blocks of queries, in ops: for devices without a kernel of their own.  The weights of one block are in
-// memory at a time; the gradient computes them again.
+// Attention by blocks of queries, composed of ops, for devices without an attention kernel.  Only the weights of one
+// block are in memory at a time; the gradient computes them again.
 #include <algorithm>
 #include <cmath>
 
@@ -21,8 +21,8 @@ void check_rows(const char* op, const Tensor& query, const Tensor& key, const Te
   ARGAND_CHECK(ValueError, rows > 0, op, ": expected rows above 0, got ", rows);
 }
 
-// Some queries of some heads, and the keys that any of them sees.  The blocks of a call, each with all keys, lie one
-// after the other in [N, heads, queries, keys].
+// Some queries of some heads, and the keys that any of them sees.  The blocks of a call, each with all keys, are stored
+// one after another in [N, heads, queries, keys].
 struct RowBlock {
   int64_t batch, batches, head, heads, query, queries, seen;
 };
@@ -41,11 +41,11 @@ Tensor keys_of(const Tensor& t, const RowBlock& b) {
 
 class RowAttention {
  public:
-  // Of the op or its gradient: `a` has the arguments that both have.
+  // `a` holds the arguments of the op or of its gradient: both have the ones used here.
   template <class Args>
   RowAttention(const Args& a, const Tensor& random_state)
       : scale_(attention_scale(a.query, a.scale)),
-        // Both factors take the root of the scale: products of large ones would leave the range of float16.
+        // Both factors are scaled by the root of the scale: products of large values would overflow float16.
         root_(std::sqrt(std::abs(scale_))),
         query_(a.query * (scale_ < 0 ? -root_ : root_)),
         key_(a.key * root_),
@@ -65,7 +65,7 @@ class RowAttention {
     });
   }
 
-  // Into the gradients of query, key, value and, unless it is empty, the mask.
+  // Writes the gradients of query, key, value and, unless it is empty, the mask.
   void backward(const Tensor& g, std::span<Tensor> grads) const {
     for (Tensor& t : grads.subspan(1)) t.zero_();
     const Tensor grad_mask = grads[3].numel() == 0 ? Tensor() : in_four_dims(grads[3]);
@@ -84,7 +84,7 @@ class RowAttention {
     });
   }
 
-  // What all weights are multiplied by.
+  // The factors of all weights.
   Tensor all_kept() const {
     const Tensor all = zeros({query_.size(0), query_.size(1), query_.size(2), key_.size(2)}, query_.options());
     each_block([&](const RowBlock& b, const Tensor& kept) {
@@ -107,7 +107,7 @@ class RowAttention {
     return t.view(sizes);
   }
 
-  // Whole heads, and whole samples, where so many queries are more than one of them has.
+  // Takes whole heads and whole samples if one of them has fewer queries.
   template <class F>
   void each_part(F f) const {
     const int64_t all_batches = query_.size(0), all_heads = query_.size(1), all_queries = query_.size(2),
@@ -127,19 +127,19 @@ class RowAttention {
           f(b);
         }
   }
-  // With what the weights of the block are multiplied by; undefined: nothing.
+  // Passes the factors of the block's weights; undefined: no factors.
   template <class F>
   void each_block(F f) const {
     std::optional<RepeatableMasks> masks;
     if (dropout_p_ > 0) masks.emplace(random_state_, dropout_p_);
     each_part([&](const RowBlock& b) {
-      // Of all keys, so that the order of what is drawn does not depend on what is seen.
+      // Draws a mask for all keys, so that the order of random numbers does not depend on which keys the block sees.
       f(b, masks ? masks->next({b.batches, b.heads, b.queries, key_.size(2)}, query_.dtype()).narrow(3, 0, b.seen)
                  : Tensor());
     });
   }
 
-  // Of the keys that the block sees.
+  // The attention weights of the keys that the block sees.
   Tensor weights(const RowBlock& b) const {
     Tensor scores = part_of(query_, b).matmul(keys_of(key_, b).transpose(-2, -1));
     if (is_causal_) {

@@ -31,7 +31,7 @@ Tensor conv(const char* op, const Tensor& input, const Tensor& weight, const Ten
   });
 }
 
-// Total padding of "same" is what keeps the size at stride 1; where it is odd, the extra element is on the right.
+// The total padding of "same" keeps the size at stride 1; if it is odd, the extra element is on the right.
 Tensor conv_padded(const char* op, const Tensor& input, const Tensor& weight, const Tensor& bias, const Dims& stride,
                    const std::string& padding, const Dims& dilation, int64_t groups) {
   const size_t spatial = dilation.size();
@@ -57,7 +57,7 @@ Tensor conv_padded(const char* op, const Tensor& input, const Tensor& weight, co
   return conv(op, x, weight, bias, stride, symmetric, dilation, groups);
 }
 
-// An output padding of a stride or more (dilation allows it) is that of a longer input whose end is zeros.
+// An output padding of at least the stride (dilation allows it) equals that of a longer input that ends with zeros.
 Tensor with_zeros_after(const Tensor& x, const Dims& stride, const Dims& output_padding) {
   Dims amounts;
   for (size_t i = stride.size(); i-- > 0;) {

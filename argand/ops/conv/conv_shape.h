@@ -1,4 +1,4 @@
-// From an op's arguments to the shape of a convolution, with every check a user can fail.
+// Derives the shape of a convolution from an op's arguments, with all checks of the user's input.
 #pragma once
 #include "argand/core/tensor.h"
 #include "argand/kernels/cpu/conv.h"

@@ -1,4 +1,4 @@
-// As a product of the windows' elements with the weights, by way of all windows: for games of cells, not for speed.
+// Multiplies all windows with the weights; meant for cellular automata, not for speed.
 #include "argand/ops/conv/integer_conv.h"
 
 #include "argand/ops/functions.h"

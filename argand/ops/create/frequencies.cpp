@@ -1,4 +1,4 @@
-// The frequencies that the results of transforms stand for.
+// The frequencies to which the results of transforms belong.
 #include "argand/ops/create/args.h"
 #include "argand/ops/define.h"
 

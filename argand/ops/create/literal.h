@@ -29,11 +29,11 @@ class TensorLiteral {
   }
 
   const Dims& sizes() const { return sizes_; }
-  ScalarType dtype() const { return dtype_; }  // of the numbers as written
+  ScalarType dtype() const { return dtype_; }  // the dtype of the numbers as written
   const std::vector<Scalar>& values() const { return values_; }
   bool is_scalar() const { return sizes_.empty(); }
   bool is_init_list() const { return braces_; }
-  bool is_tensor() const { return !is_scalar() && !braces_; }  // of an array
+  bool is_tensor() const { return !is_scalar() && !braces_; }  // for an array
 
  private:
   Dims sizes_;
@@ -42,8 +42,8 @@ class TensorLiteral {
   bool braces_ = false;
 };
 
-// Without a dtype: floats give the default float dtype, integers int64, bool and complex numbers their own.  ShapeError
-// if nested braces differ in length.
+// Without a dtype, floats give the default float dtype, integers int64, and bool and complex numbers their own dtype.
+// ShapeError if nested braces differ in length.
 Tensor tensor(const TensorLiteral& literal, const TensorOptions& options = {});
 
 }  // namespace argand

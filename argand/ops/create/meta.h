@@ -1,4 +1,4 @@
-// What factory functions make, from TensorOptions.
+// The sizes, dtype and device of factory functions' results, from TensorOptions.
 #pragma once
 #include "argand/exec/op_info.h"
 
@@ -21,7 +21,7 @@ inline TensorMeta meta_of(const char* op, IntArrayRef size, const TensorOptions&
   return meta_of(op, size, o, o.dtype());
 }
 
-// What *_like makes: the options of `self` with those given laid over them, in the memory order of `self`.
+// The result of *_like functions: the options of `self`, overridden by the given ones, in the memory order of `self`.
 inline TensorMeta meta_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
   TensorMeta meta{self.impl().sizes, o.dtype_opt().value_or(self.dtype())};
   meta.device = o.device_opt().value_or(self.device());
@@ -33,7 +33,7 @@ inline TensorMeta meta_like(const Tensor& self, const TensorOptions& o, std::opt
   return meta;
 }
 
-// The options of `self` with those given laid over them, for new_zeros and the like.
+// The options of `self`, overridden by the given ones, for new_zeros and similar functions.
 inline TensorOptions options_like(const Tensor& self, const TensorOptions& o) { return self.options().merge_in(o); }
 
 }  // namespace argand::ops

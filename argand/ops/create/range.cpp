@@ -18,7 +18,7 @@ void run_sequence(const Sequence& s, const Tensor& out) {
   exec::copy_elements(out, parts);
 }
 
-// The ends are numbers of the result's dtype: whole ones where it has no others.
+// Converts the ends to the result's dtype: integers for integer dtypes.
 Sequence line(const Scalar& from, const Scalar& to, int64_t n, ScalarType dtype) {
   Sequence s{Sequence::kLine};
   s.start = is_integral(dtype) ? std::trunc(from.toDouble()) : from.toDouble();
@@ -29,7 +29,7 @@ Sequence line(const Scalar& from, const Scalar& to, int64_t n, ScalarType dtype)
 
 bool has_complex_end(const Scalar& from, const Scalar& to) { return from.isComplex() || to.isComplex(); }
 
-// Of linspace and logspace: the default dtype, or the complex one where an end asks for it.
+// The result of linspace and logspace: the default dtype, or its complex counterpart if an end is complex.
 TensorMeta line_meta(const char* op, const Scalar& from, const Scalar& to, int64_t n, const TensorOptions& o) {
   ARGAND_CHECK(ValueError, n >= 0, op, ": number of steps must be non-negative, got ", n);
   if (!has_complex_end(from, to)) return meta_of(op, {n}, o);

@@ -32,7 +32,7 @@ struct Triangle {
   Triangle(const char* op_name, bool is_lower, int64_t row, int64_t col, int64_t offset)
       : op(op_name), lower(is_lower), rows(row), columns(col) {
     ARGAND_CHECK(ValueError, row >= 0 && col >= 0, op, ": row and col must be non-negative, got ", row, " and ", col);
-    diagonal = std::clamp(offset, -row, col);  // beyond, all or nothing is inside
+    diagonal = std::clamp(offset, -row, col);  // beyond these limits, all or nothing is inside
   }
 
   // The columns of a row: a run at its begin, or at its end.
@@ -43,14 +43,14 @@ struct Triangle {
   int64_t first_row() const { return lower ? std::min(rows, std::max<int64_t>(-diagonal, 0)) : 0; }
   int64_t end_row() const { return lower || rows <= columns - diagonal ? rows : columns - diagonal; }
 
-  // In time that does not grow with the matrix; ValueError if a tensor cannot have so many.
+  // Takes constant time; ValueError if a tensor cannot have so many elements.
   int64_t count() const {
     if (columns == 0) return 0;
     // Seen from its last corner, an upper triangle is a lower one.
     const Triangle t = lower ? *this : Triangle(op, true, rows, columns, columns - rows - diagonal);
     const int64_t n = t.rows - t.first_row();
     if (n == 0) return 0;
-    // From the first row on each has one more, until they are full.
+    // Each row has one element more than the row before, until rows are full.
     const int64_t least = t.end_column(t.first_row()), growing = std::min(n, columns - least);
     const int64_t half = growing % 2 == 0 ? growing / 2 : (growing - 1) / 2;
     int64_t first = 0, added = 0, full = 0, sum = 0, bytes = 0;

@@ -1,11 +1,11 @@
-// What tensors hold that are made without values: anything, or, where a program asks for the same bits in every run of
-// its mistakes, too, a value that is found out.
+// The initial contents of tensors that are made without values: arbitrary, or a conspicuous value if the program asks
+// for reproducible bits.
 #pragma once
 #include "argand/core/tensor.h"
 
 namespace argand::ops {
 
-// Of the process; false at first.
+// Whether this process fills such tensors; false at first.
 bool fills_uninitialized();
 void set_fills_uninitialized(bool on);
 

@@ -17,7 +17,7 @@ Tensor short_window(const char* op, int64_t length, const TensorOptions& options
   return length <= 1 ? ones({length}, options) : Tensor();
 }
 
-// Steps 0 ... length - 1 times `whole` / their number on the way around: one more for a symmetric window's last.
+// Angles of steps 0 ... length - 1 as fractions of `whole`: a symmetric window's last step completes it.
 Tensor steps(int64_t length, bool periodic, double whole, const TensorOptions& options) {
   return arange(0, length, {}, options) * (whole / static_cast<double>(periodic ? length : length - 1));
 }

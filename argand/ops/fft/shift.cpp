@@ -1,4 +1,4 @@
-// The origin of a transform's results in the middle, and back.
+// Moves the origin of a transform's results to the middle, and back.
 #include "argand/ops/define.h"
 #include "argand/ops/fft/args.h"
 #include "argand/ops/node_name.h"

@@ -1,4 +1,4 @@
-// The three transforms that all of torch.fft is made of.
+// The three transforms on which all of torch.fft is built.
 #include "argand/ops/fft/transform.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What the functions of torch.fft share: how their arguments become those of the three transforms.
+// Shared parts of the torch.fft functions: they convert arguments to those of the three transforms.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace argand::ops {
 
-// What the functions take: integers become floating point.  Half precision is PyTorch's on GPUs alone.
+// The input's dtype: integers become floating point.  Half precision is allowed on GPUs only, as in PyTorch.
 inline constexpr DtypeSet kSpectralTypes = kFloatTypes | kIntTypes | kBoolType | kComplexTypes;
 inline constexpr DtypeSet kRealSpectralTypes = kFloatTypes | kIntTypes | kBoolType;
 
@@ -21,12 +21,12 @@ int64_t normalization_of(const char* op, const std::optional<std::string>& norm,
 void check_points(const char* op, int64_t n);
 void check_any(const char* op, const Dims& dims);
 Dims without_last(const Dims& dims);
-// In the dtype that is transformed.
+// Converts to the dtype that is transformed.
 Tensor spectral(const Tensor& self, bool needs_complex);
-// Cut or filled with zeros to sizes[i] points along dims[i].
+// Truncates or zero-pads to sizes[i] points along dims[i].
 Tensor resized(const Tensor& self, const Dims& dims, const Dims& sizes);
 
-// Along one dimension.
+// A transform along one dimension.
 struct LineTransform {
   const char* op;
   std::optional<int64_t> n;

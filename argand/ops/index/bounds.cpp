@@ -13,7 +13,7 @@ void check_index_dtype(const char* op, const Tensor& index) {
 }
 
 Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap) {
-  // What programs know of indices into nothing.
+  // PyTorch's message for indices into an empty tensor.
   ARGAND_CHECK(IndexError, !wrap || bound != 0 || index.numel() == 0, op,
                ": index is out of bounds for dimension with size 0");
   if (index.is_cpu()) {
@@ -32,7 +32,7 @@ Tensor checked_on_device(const char* op, const Tensor& index, int64_t bound, int
   const Tensor given = exec::dense(index), t = exec::new_tensor({given.impl().sizes, kLong}, index.device());
   blocks::check_index.on(t.device())(op, given.impl().data(), given.dtype(), given.numel(), bound, dim, wrap, ignored,
                                      static_cast<int64_t*>(t.impl().data()));
-  if (bound == 0 && t.numel() > 0) {  // no index is valid: what comes next must not run
+  if (bound == 0 && t.numel() > 0) {  // no index is valid: the kernel must not run
     Backend& backend = backend_of(t.device().type());
     backend.synchronize(backend.current_stream(t.device().index()));
   }

@@ -1,16 +1,16 @@
-// Index tensors, checked before anything is written.
+// Checks of index tensors before anything is written.
 #pragma once
 #include "argand/core/tensor.h"
 #include "argand/ops/dim_split.h"
 
 namespace argand::ops {
 
-// `index` (int32 or int64) as a contiguous int64 tensor whose elements are in [0, bound); IndexError naming op, index
-// and bound otherwise.  With `wrap`, negative ones count from the end.  A GPU's error comes with the next
-// synchronisation.
+// `index` (int32 or int64) as a contiguous int64 tensor with elements in [0, bound); otherwise IndexError naming op,
+// index and bound.  With `wrap`, negative ones count from the end.  On a GPU, the next synchronisation throws the
+// error.
 Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap = false);
 
-// The same for an index on a GPU, of any integer dtype; `ignored` stays what it is.
+// The same for an index on a GPU, of any integer dtype; `ignored` stays as it is.
 Tensor checked_on_device(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap, int64_t ignored);
 
 // DtypeError unless `index` is int32 or int64.

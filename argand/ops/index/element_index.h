@@ -1,4 +1,4 @@
-// An index per element, along one dimension, as gather and the scatters have it.
+// One index per element along one dimension, as in gather and the scatter ops.
 #pragma once
 #include <complex>
 
@@ -10,8 +10,8 @@
 
 namespace argand::ops {
 
-// index must have the rank of `t` and, outside dim (unless `check_at_dim`), no larger sizes; any shape without elements
-// will do.
+// index must have the rank of `t`, and outside of dim (unless `check_at_dim`) no larger sizes; without elements, it may
+// have any shape.
 inline void check_element_index(const char* op, const Tensor& t, const char* t_name, const Tensor& index, int64_t dim,
                                 bool check_at_dim) {
   ARGAND_CHECK(DtypeError, argand::is_integral(index.dtype()), op, ": expected dtype int64 for index, got ",
@@ -31,7 +31,7 @@ inline void check_element_index(const char* op, const Tensor& t, const char* t_n
   }
 }
 
-// The strides of `t` for as many dimensions as `index` has: a number may stand for a vector of one, and the reverse.
+// The strides of `t`, with as many dimensions as `index` has: a number may stand for a vector of one, and the reverse.
 inline Dims strides_for(const Tensor& index, const Tensor& t) {
   Dims strides(index.dim(), 0);
   for (int64_t d = 0; d < std::min(index.dim(), t.dim()); ++d) strides[d] = t.impl().strides[d];
@@ -45,13 +45,13 @@ inline Dims strides_without(const Tensor& index, const Tensor& t, int64_t dim) {
   return strides;
 }
 
-// What counts of src, which may be larger than index: its corner.
+// The corner of src that is used; src may be larger than index.
 inline Tensor corner(const Tensor& src, const Tensor& index) {
   if (index.numel() == 0) return src;
   return exec::dense(exec::alias(src, index.impl().sizes, strides_for(index, src), src.storage_offset()));
 }
 
-// The type in which elements that fall on one place are added.
+// The type in which elements with the same position are added.
 template <class T>
 struct LongSum {
   using type = op_math_t<T>;
@@ -69,8 +69,8 @@ using long_sum_t = typename LongSum<T>::type;
 
 inline constexpr int64_t kElementIndexGrain = 1 << 15;
 
-// Walks the elements of `index`: run(position in index, offset in t without dim, stride, length).  In parallel if
-// `split`: along dimension 0, whose parts of `t` are apart unless it is dim.
+// Visits the elements of `index`: run(position in index, offset in t without dim, stride, length).  With `split`, in
+// parallel along dimension 0, whose parts of `t` are disjoint unless it is dim.
 template <class Run>
 void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool split, Run run) {
   const Dims strides = strides_without(index, t, dim);
@@ -91,7 +91,7 @@ void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool spli
     walk(0, first);
 }
 
-// The gradient of what was scattered: src may be larger than index, and what lies outside was not read.
+// The gradient of src in a scatter: src may be larger than index, and its outer elements were not read.
 inline Tensor grad_of_source(const Tensor& part, IntArrayRef src_sizes) {
   if (part.sizes() == src_sizes) return part;
   const Tensor out = zeros(src_sizes, part.options());

@@ -119,7 +119,7 @@ struct EmbeddingDenseBackward : Kernel<EmbeddingDenseBackwardArgs> {
     exec::copy_elements(out, exec::wrapped_number(0));
     if (index.numel() == 0 || width == 0) return;
     Tensor g = exec::dense(a.grad_output).view({index.numel(), width});
-    // Filled, as a gradient that does not count may be infinite or no number.
+    // Masked instead of multiplied, because an ignored gradient may be infinite or NaN.
     if (a.padding_idx >= 0) g = g.masked_fill(index.reshape({-1, 1}).eq(a.padding_idx), 0);
     if (a.scale_grad_by_freq)
       g = g * _embedding_use_weights(a.indices, a.num_weights, a.padding_idx, a.scale_grad_by_freq, g.dtype());

@@ -19,7 +19,7 @@ struct Bags {
   bool scale_grad_by_freq;
 };
 
-// Those of a GPU are not waited for: a bag that begins before 0 becomes an IndexError of index_add.
+// A GPU does not wait for this check: a bag that begins before 0 becomes an IndexError of index_add.
 void check_offsets(const char* op, const Bags& b) {
   if (!b.offsets.is_cpu()) return;
   const Tensor host = exec::dense(b.offsets);
@@ -35,7 +35,7 @@ void check_offsets(const char* op, const Bags& b) {
   }
 }
 
-// Those of a GPU are looked at by embedding().
+// On a GPU, embedding() checks the indices.
 void check_rows(const char* op, const Bags& b) {
   if (!b.indices.is_cpu()) return;
   const Tensor host = exec::dense(b.indices);
@@ -72,27 +72,27 @@ Bags checked(Bags b, bool include_last_offset) {
                  ": Expected per_sample_weights to have the same type as weight, ", b.weight.dtype(), ", got ",
                  b.per_sample_weights.dtype());
   }
-  // The last bag goes to the end, whatever the last offset is, as PyTorch has it.
+  // The last bag extends to the end for any last offset, as in PyTorch.
   if (include_last_offset) b.offsets = b.offsets.narrow(0, 0, b.offsets.numel() - 1);
   ARGAND_CHECK(ValueError, b.offsets.numel() > 0 || b.indices.numel() == 0, op,
                ": expected an offset for each bag, got none for ", b.indices.numel(), " indices");
   return b;
 }
 
-// The rows of each bag beside each other, [bags, most rows of a bag, width], filled with minus infinity; the largest of
-// each and the table's row it comes from.
+// The rows of each bag side by side, [bags, most rows of a bag, width], padded with minus infinity; the maximum of each
+// and its row in the table.
 std::tuple<Tensor, Tensor> maxima(const Bags& b, const Tensor& rows, const Tensor& bag, const Tensor& counted,
                                   const Tensor& sizes) {
   const int64_t n = rows.size(0), bags = b.offsets.numel(), width = rows.size(1);
   const auto nothing = [&] {
-    // The table's gradient is there, and zero.
+    // The table's gradient is defined, and zero.
     const Tensor values = zeros({bags, width}, rows.options()).index_add(0, bag, rows);
     return std::tuple(values, zeros({bags, width}, b.indices.options()));
   };
   if (n == 0 || width == 0) return nothing();
   const Tensor positions = arange(n, b.indices.options()), starts = b.offsets.index_select(0, bag);
   const int64_t most = (positions - starts).max().item<int64_t>() + 1;
-  // Slot n stands for no row.
+  // Slot n means no row.
   const Tensor slots = full({bags * most}, n, b.indices.options())
                            .index_copy(0, bag * most + positions - starts, where(counted, positions, n));
   const Tensor all = cat({rows, full({1, width}, -std::numeric_limits<double>::infinity(), rows.options())}, 0);

@@ -20,7 +20,7 @@ namespace {
 
 const int64_t* numbers(const Tensor& index) { return static_cast<const int64_t*>(index.impl().data()); }
 
-// Neighbouring dimensions that lie in `t` as one are one.
+// Adjacent dimensions that are contiguous in `t` are merged.
 AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
   const Dims strides = strides_without(index, t, dim);
   AlongDim s{index.numel(), stride_at(t, dim), 0, {}, {}};
@@ -41,7 +41,7 @@ AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
   return s;
 }
 
-// Of each element of `index`, where in the contiguous `t` it points to.
+// For each element of `index`, the position in the contiguous `t` that it points to.
 Tensor slots_in(const Tensor& t, const Tensor& index, int64_t dim) {
   const Tensor slots = exec::new_tensor({{index.numel()}, kLong}, t.device());
   blocks::slots_along.on(t.device())(along(index, t, dim), numbers(index), static_cast<int64_t*>(slots.impl().data()));
@@ -138,7 +138,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
     }
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
-    const int64_t most = size_at(index, dim);  // that can meet in one place
+    const int64_t most = size_at(index, dim);  // the most elements that can have one position
     dispatch<kAllTypes>(out.dtype(), "scatter_add", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T* from = raw<T>(src);

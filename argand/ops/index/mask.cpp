@@ -23,7 +23,7 @@ int64_t count_true(const Tensor& mask) {
   return n;
 }
 
-// On a GPU: where the mask (contiguous) holds.
+// On a GPU: the positions where the contiguous mask is true.
 Tensor positions_of(const Tensor& mask) {
   Tensor positions;
   blocks::true_positions.on(mask.device())(mask.impl().data(), mask.numel(), [&](int64_t count) {
@@ -43,7 +43,7 @@ struct Nonzero : Kernel<NonzeroArgs> {
       "The positions of the elements that are not zero, one row of self.dim() numbers (int64) each, in row-major "
       "order.";
   static constexpr bool differentiable = false;
-  // How many rows there are only the kernel learns: it gives the result its size.
+  // Only the kernel finds the number of rows, so it gives the result its size.
   static TensorMeta infer(const Args& a) {
     check_has_data("nonzero", a.self);
     return {{0, a.self.dim()}, kLong};

@@ -1,4 +1,4 @@
-// scatter_reduce, and scatter and index_reduce, which are forms of it: several elements that meet in one place.
+// scatter_reduce, and its forms scatter and index_reduce: several elements may have one position.
 #include <limits>
 #include <memory>
 
@@ -62,7 +62,7 @@ T divided(T sum, int64_t count) {
   }
 }
 
-// The part of src that index goes with.
+// The part of src that index covers.
 Tensor part_of(const Tensor& src, IntArrayRef sizes) {
   Tensor part = src;
   for (int64_t d = 0; d < std::min<int64_t>(src.dim(), static_cast<int64_t>(sizes.size())); ++d)
@@ -70,7 +70,7 @@ Tensor part_of(const Tensor& src, IntArrayRef sizes) {
   return part.reshape(sizes);
 }
 
-// The same values, of which the gradient is an error.
+// The same values; their gradient is an error.
 class NoSecondDerivative final : public autograd::Node {
  public:
   static Tensor of(const Tensor& t) {
@@ -89,16 +89,16 @@ class NoSecondDerivative final : public autograd::Node {
   }
 };
 
-// The gradient of an element that meets others: of a product, the product of the others.
+// The gradient of an element that shares its position with others: for a product, the product of the others.
 Tensor grad_of_product(const Tensor& g, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                        bool include_self, const Tensor& result) {
-  const Tensor zero = (src == 0).logical_or(src.isnan());  // of these, the quotient by them does not say it
+  const Tensor zero = (src == 0).logical_or(src.isnan());  // for these, the quotient does not give the gradient
   const Tensor zeros_met = zeros_like(self).scatter_add(dim, index, zero.to(self.dtype())).gather(dim, index);
   const Tensor only_zero = zero.logical_and(zeros_met == 1);
   const Tensor without = self.scatter_reduce(dim, index, src.masked_fill(only_zero, 1), "prod", include_self);
   const Tensor out = where(only_zero, (g * without.conj()).gather(dim, index),
                            (g * result.conj()).gather(dim, index) / src.masked_fill(zero, 1).conj());
-  // Of the product of the others, where one of them is zero, this form has no derivative.
+  // Where another factor is zero too, this formula for the product of the others has no derivative.
   const bool several = out.requires_grad() && zero.logical_and(zeros_met != 1).any().item<bool>();
   return several ? NoSecondDerivative::of(out) : out;
 }
@@ -177,7 +177,7 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
       to_self = g * (others.scatter_reduce(c.dim, c.index, src, "prod", c.include_self) / others).conj();
       to_src = grad_of_product(g, c.self, c.dim, c.index, src, c.include_self, c.result());
     } else {
-      // A NaN is its own largest and smallest: the NaNs that met share the gradient.
+      // If NaNs are at a position, they are its maximum and minimum and share the gradient.
       const auto is_result = [&](const Tensor& t, const Tensor& result) {
         return (t == result).logical_or(t.isnan().logical_and(result.isnan())).to(g.dtype());
       };
@@ -192,7 +192,7 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
   }
   static void samples(S& s) {
     for (const std::string reduce : {"sum", "prod", "mean", "amax", "amin"}) {
-      // Means of whole numbers are rounded down, where the test rounds towards 0.
+      // Integer means are rounded down, but the test rounds towards 0.
       const auto values = [&](IntArrayRef sizes) { return reduce == "mean" ? s->positive(sizes) : s->real(sizes); };
       for (const bool include_self : {true, false})
         s.add({values({3, 4}), 1, s->integer({3, 2}, 0, 4), values({3, 2}), reduce, include_self});
@@ -222,7 +222,7 @@ Tensor value_for(const Tensor& self, const Tensor& index, const Scalar& value) {
   return full(index.sizes(), value, self.options());
 }
 
-// index along dim as an index of each element of source.
+// Expands index along dim to an index for each element of source.
 Tensor index_of_elements(const char* op, const Tensor& self, int64_t given, const Tensor& index, const Tensor& source,
                          const std::string& reduce) {
   ARGAND_CHECK(ValueError, reduce != "sum", op, ": reduce argument must be either prod, mean, amax or amin, got sum");

@@ -22,7 +22,7 @@ Rule rule_of(const std::string& reduce) {
   return {"amin", kInfinity};
 }
 
-// Where segments begin, and the last ends: a row for each row of their lengths.
+// The starts of segments and the end of the last: a row for each row of their lengths.
 Tensor ends_of(const Tensor& lengths, int64_t size, bool unsafe) {
   const Tensor sums = lengths.to(kLong).cumsum(-1);
   Dims first = sums.impl().sizes;
@@ -77,7 +77,7 @@ struct SegmentReduce : Composite<SegmentReduceArgs> {
     const Tensor segment = searchsorted(ends.contiguous(), at.contiguous(), false, true).sub(1);
     const Tensor outside = segment.lt(0).logical_or(segment.ge(segments));
     const int64_t count = numel_of(IntArrayRef(rows).slice(0, static_cast<size_t>(axis))) * segments;
-    // Segments of all rows in one; what is in none has one of its own.
+    // Numbers the segments of all rows together; elements in no segment get one of their own.
     Dims lead = rows;
     lead[axis] = 1;
     const Tensor first = arange(numel_of(lead), ends.options()).mul(segments).reshape(lead);
@@ -92,7 +92,7 @@ struct SegmentReduce : Composite<SegmentReduceArgs> {
     sizes[axis] = segments;
     out = out.slice(0, 0, count).reshape(sizes);
     if (a.reduce != "mean") return out;
-    // Without elements it is what was there before, or nothing.
+    // Without elements the result is the initial value, or none.
     Tensor n = ends.diff().clamp_min(a.initial ? 1 : 0);
     while (n.dim() < out.dim()) n = n.unsqueeze(-1);
     return out / n;

@@ -18,7 +18,7 @@ namespace {
 
 bool is_mask(const Tensor& t) { return t.dtype() == kBool || t.dtype() == kByte; }
 
-// How many dimensions of the tensor an index takes up.
+// The number of dimensions that an index consumes.
 int64_t dims_taken(const TensorIndex& i) {
   switch (i.type()) {
     case TensorIndexType::Integer:
@@ -31,12 +31,12 @@ int64_t dims_taken(const TensorIndex& i) {
   }
 }
 
-// A bool indexes a new dimension of size 1: all of it, or nothing.
+// A bool indexes a new dimension of size 1: all of it, or none.
 Tensor as_index(bool value, const Device& device) {
   return zeros({value ? 1 : 0}, TensorOptions(kLong).device(device));
 }
 
-// What is left after integers, slices, None and Ellipsis are applied as views: index tensors by dimension.
+// The result after integers, slices, None and Ellipsis are applied as views: index tensors by dimension.
 struct Sliced {
   Tensor view;
   std::vector<Tensor> indices;
@@ -56,7 +56,7 @@ Sliced apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
                " (got ", taken, ")");
   Sliced s{self, {}};
   int64_t dim = 0;
-  int64_t selected = 0;  // dimensions that integers took away
+  int64_t selected = 0;  // dimensions that integers removed
   for (const TensorIndex& i : indices) {
     switch (i.type()) {
       case TensorIndexType::None:
@@ -115,7 +115,7 @@ Tensor fitted(const Tensor& value, IntArrayRef sizes) {
   return v;
 }
 
-// As NumPy, an assignment through index tensors drops all of them.
+// As in NumPy, an assignment through index tensors drops all of them.
 Tensor without_leading_ones(const Tensor& value) {
   Tensor v = value;
   while (v.dim() > 0 && v.sizes()[0] == 1) v = v.squeeze(0);

@@ -1,4 +1,4 @@
-// What may stand between the brackets of x[...] in Python, for Tensor::index and Tensor::index_put_:
+// The indices that may be between the brackets of x[...] in Python, for Tensor::index and Tensor::index_put_:
 //   x.index({0, Slice(1, None), "...", None, mask})        x[0, 1:, ..., None, mask]
 // as LibTorch's torch::indexing.
 #pragma once
@@ -20,7 +20,7 @@ inline constexpr EllipsisIndexType Ellipsis = EllipsisIndexType::Ellipsis;
 inline constexpr int64_t INDEX_MAX = std::numeric_limits<int64_t>::max();
 inline constexpr int64_t INDEX_MIN = std::numeric_limits<int64_t>::min();
 
-// start:stop:step with Python's rules for bounds; step > 0.  What is not given reaches to the end.
+// start:stop:step with Python's rules for bounds; step > 0.  A missing bound reaches to the end.
 class Slice {
  public:
   explicit Slice(std::optional<int64_t> start = {}) : Slice(start, std::nullopt) {}

@@ -11,7 +11,7 @@
 namespace argand::ops {
 namespace {
 
-// Where element i of a padded dimension comes from; i counts from the first element of the input.
+// The source of element i of a padded dimension; i counts from the first element of the input.
 using Source = int64_t (*)(int64_t i, int64_t size, int64_t before, int64_t after);
 
 int64_t reflected(int64_t i, int64_t n, int64_t, int64_t) { return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }
@@ -31,7 +31,7 @@ Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
                  " leave nothing of dimension ", dim, " of input ", x.sizes());
     Dims sizes = x.impl().sizes;
     sizes[static_cast<size_t>(dim)] = size + before + after;
-    // What is beyond all memory is an error before the indices are made; neither of these allocates anything.
+    // An impossible size is an error before the indices are made; neither of these allocates anything.
     exec::new_tensor({sizes, x.dtype()}, x.device());
     exec::new_tensor({{sizes[static_cast<size_t>(dim)]}, kLong}, kCPU);
     Dims index;

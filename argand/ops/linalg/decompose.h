@@ -1,7 +1,7 @@
-// Singular values and eigenvalues of one matrix.  Matrices stand column after column, T is double or
-// std::complex<double>: of float32, too, since rounding at each of thousands of rotations would cost digits.  Signs and
-// phases are those the algorithms end with.  Elements must be finite; they are overwritten.  False where an iteration
-// does not converge, which nobody has seen.  Time is O(n^3), memory O(n^2).
+// Singular values and eigenvalues of one matrix.  Matrices are column-major.  T is double or std::complex<double>, also
+// for float32, because rounding in thousands of rotations would cost digits.  Signs and phases are those that the
+// algorithms produce.  Elements must be finite; they are overwritten.  The functions return false if an iteration does
+// not converge; no such matrix is known.  Time is O(n^3), memory O(n^2).
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,9 @@
 
 namespace argand::ops {
 
-// A = U diag(s) V^H for a [m, n], m >= n, and s falling.  With vectors, u becomes the first `width` (n, or m) columns
-// of U, v [n, n]; without, both stay empty. By Householder's bidiagonal form and the QR steps of Golub and Kahan.
+// A = U diag(s) V^H for a [m, n], m >= n, with s decreasing.  With vectors, u becomes the first `width` (n or m)
+// columns of U, and v is [n, n]; without, both stay empty. Uses Householder's bidiagonal form and the QR steps of Golub
+// and Kahan.
 template <class T>
 struct Singular {
   std::vector<double> s;
@@ -21,8 +22,8 @@ struct Singular {
 template <class T>
 bool decompose_singular(std::vector<T> a, int64_t m, int64_t n, bool vectors, int64_t width, Singular<T>& to);
 
-// A = V diag(values) V^H for a Hermitian a [n, n], of which the lower half is read, and values rising.
-// By Householder's tridiagonal form and implicit QL steps.
+// A = V diag(values) V^H for a Hermitian a [n, n], of which the lower half is read; values increase. Uses Householder's
+// tridiagonal form and implicit QL steps.
 template <class T>
 struct Hermitian {
   std::vector<double> values;
@@ -31,9 +32,9 @@ struct Hermitian {
 template <class T>
 bool decompose_hermitian(std::vector<T> a, int64_t n, bool vectors, Hermitian<T>& to);
 
-// A V = V diag(values) for any a [n, n], with vectors of length 1.  Of a real matrix, values that are not real come in
-// conjugate pairs, the one above the axis first.  A vector that is not real has a real largest element, as LAPACK's.
-// By Hessenberg's form, Francis' QR steps to Schur's, and substitution.
+// A V = V diag(values) for any a [n, n], with vectors of length 1.  Complex eigenvalues of a real matrix come in
+// conjugate pairs, the one with positive imaginary part first.  The largest element of a complex vector is real, as in
+// LAPACK. Uses the Hessenberg form, Francis' QR steps to the Schur form, and substitution.
 struct General {
   std::vector<std::complex<double>> values, vectors;
 };
@@ -42,7 +43,7 @@ bool decompose_general(std::vector<T> a, int64_t n, bool vectors, General& to);
 
 // ---- what these share
 
-// A power of two that brings the largest element into a range in which squares neither overflow nor vanish.
+// A power of two that scales the largest element to a range in which squares neither overflow nor vanish.
 template <class T>
 double safe_scale(const std::vector<T>& a) {
   double largest = 0;
@@ -51,7 +52,7 @@ double safe_scale(const std::vector<T>& a) {
   return std::ldexp(1.0, std::min(-std::ilogb(largest), 1000));
 }
 
-// That makes (r, 0) of (f, g).
+// The rotation that maps (f, g) to (r, 0).
 struct Rotation {
   double c = 1, s = 0, r = 0;
   Rotation(double f, double g) : r(std::hypot(f, g)) {

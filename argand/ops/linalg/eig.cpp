@@ -21,8 +21,8 @@ constexpr const char* kEighFailure[] = {
     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
     "eigenvalues."};
 
-// Of one matrix, row after row, of which one half counts; vectors null: values alone.  Of numbers that are not finite
-// come NaNs, as from LAPACK.
+// Decomposes one row-major matrix, of which only one half is read.  Null `vectors`: values alone.  Numbers that are not
+// finite give NaNs, as in LAPACK.
 template <class T>
 int32_t decompose_half(const T* from, int64_t n, bool upper, real_of_t<T>* values, T* vectors) {
   using W = wide_t<T>;
@@ -78,7 +78,7 @@ struct EighFactors : Kernel<EighFactorsArgs> {
     });
     check_failures("linalg.eigh", failed, A.dim() > 2, kEighFailure);
   }
-  // Of both halves of a Hermitian matrix, though one alone is read.
+  // The gradient covers both halves of the Hermitian matrix, although the op reads only one.
   static Grads grad(const Ctx& c, const Grads& g) {
     ARGAND_CHECK(GradError, c.compute_v,
                  "_linalg_eigh: the derivative needs vectors, which are not computed without compute_v");
@@ -145,7 +145,7 @@ ScalarType complex_type(ScalarType real) { return to_real_type(real) == kDouble 
 constexpr const char* kEigFailures[] = {"input tensor should not contain infs or NaNs.",
                                         "the algorithm failed to converge"};
 
-// Of matrices of one batch; vectors undefined: values alone.
+// Decomposes all matrices of a batch.  Undefined vectors: values alone.
 void decompose_all(const char* op, const Tensor& given, const Tensor& to_values, const Tensor& to_vectors) {
   const Tensor A = exec::dense(given);
   const int64_t n = rows_of(A);
@@ -187,7 +187,7 @@ struct LinalgEig : Kernel<LinalgEigArgs> {
             {a.self.impl().sizes, complex_type(a.self.dtype())}};
   }
   static void cpu(const Args& a, std::span<Tensor> outs) { decompose_all("linalg.eig", a.self, outs[0], outs[1]); }
-  // The columns of V keep their length: what a step adds along them is taken away.
+  // The columns of V keep their length, so the part of a step along them is removed.
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined() && !g[1].defined()) return {{}};
     const Tensor& V = c.result(1);

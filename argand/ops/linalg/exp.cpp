@@ -10,7 +10,7 @@
 namespace argand::ops {
 namespace {
 
-// exp(A) = exp(A / 2^k)^(2^k), and of a matrix whose norm is 1/2 or less the series: its rest is below 2^-15 / 15!.
+// exp(A) = exp(A / 2^k)^(2^k); a matrix of norm at most 1/2 takes the series, whose remainder is below 2^-15 / 15!.
 constexpr int kTerms = 14;
 constexpr double kMostHalvings = 1100;  // more than there are binary exponents
 

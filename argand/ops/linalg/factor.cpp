@@ -1,4 +1,4 @@
-// Factorizations: QR by reflections, Cholesky's; and what follows from them.
+// Factorizations: QR by reflections and Cholesky, and ops that use them.
 #include <cmath>
 #include <limits>
 
@@ -14,8 +14,8 @@ namespace {
 
 // ---- loops
 
-// L in the lower half of a, row after row, reading that half alone; the number, from 1, of the row where the matrix is
-// seen not to be positive-definite, or 0.
+// Computes L in the lower half of the row-major a, reading only that half.  Returns the number, from 1, of the row
+// where the matrix proves not positive-definite, or 0.
 template <class T>
 int64_t factor_cholesky(T* a, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
@@ -47,7 +47,7 @@ Tensor mirrored(const Tensor& t) {
 // X R^-H for an upper triangle R.
 Tensor over_adjoint(const Tensor& x, const Tensor& R) { return linalg_solve_triangular(mH(R), x, false, false); }
 
-// Of A = Q R with no more columns than rows; either gradient may be undefined.
+// The gradient of A = Q R with no more columns than rows; either gradient may be undefined.
 Tensor qr_gradient(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor& R) {
   Tensor M;
   if (gR.defined()) M = R.matmul(mH(gR));
@@ -110,7 +110,7 @@ struct LinalgQr : Kernel<LinalgQrArgs> {
                  "linalg_qr: The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
     if (!g[0].defined() && !g[1].defined()) return {{}};
     if (m >= n) return {qr_gradient(g[0], g[1], Q, R)};
-    // A = [X Y]: X = Q U has a factorization of its own, and the rest of R is Q^H Y.
+    // A = [X Y]: X = Q U is a factorization, and the rest of R is Q^H Y.
     const Tensor U = R.narrow(-1, 0, m);
     Tensor gQ = g[0], gU, gY;
     if (g[1].defined()) {
@@ -200,7 +200,7 @@ struct LinalgCholeskyEx : Kernel<LinalgCholeskyExArgs> {
     });
     if (a.check_errors) check_info("linalg.cholesky_ex", outs[1], not_positive);
   }
-  // Of both halves of a Hermitian matrix, though one alone is read.
+  // The gradient covers both halves of the Hermitian matrix, although the op reads only one.
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined()) return {{}};
     const Tensor L = c.upper ? mH(c.result(0)) : c.result(0), gL = (c.upper ? mH(g[0]) : g[0]);
@@ -282,7 +282,7 @@ struct CholeskySolve : Kernel<CholeskySolveArgs> {
     const Tensor first = a.upper ? mH(a.input2) : a.input2;
     exec::copy_elements(out, linalg_solve_triangular(mH(first), linalg_solve_triangular(first, a.self, false), true));
   }
-  // Of both halves of input2, as PyTorch's, though one alone is read.
+  // The gradient covers both halves of input2, as in PyTorch, although the op reads only one.
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.cholesky_solve(c.input2, c.upper); }
   static Tensor grad_input2(const Ctx& c, const Tensor& g) {
     const Tensor to_self = g.cholesky_solve(c.input2, c.upper), X = c.result();

@@ -12,10 +12,10 @@ namespace {
 
 using Complex = std::complex<double>;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr int kMostSteps = 300;  // of each eigenvalue; two or three are usual
+constexpr int kMostSteps = 300;  // per eigenvalue; two or three are usual
 
-// A = Q H Q^H, where H becomes 0 below the diagonal: of real matrices with blocks of two rows left where a pair of
-// eigenvalues is not real.
+// A = Q H Q^H, where H becomes 0 below the diagonal; for real matrices, blocks of two rows remain for complex pairs of
+// eigenvalues.
 template <class T>
 class Schur {
  public:
@@ -25,7 +25,7 @@ class Schur {
   }
   T& h(int64_t i, int64_t j) { return h_[static_cast<size_t>(j * n_ + i)]; }
   const std::vector<T>& q() const { return q_; }
-  // What takes the place of a difference of eigenvalues that is 0.
+  // The substitute for a difference of eigenvalues that is 0.
   double least() const { return std::max(kEpsilon * largest_, std::numeric_limits<double>::min()); }
   bool has_pair(int64_t i) { return i + 1 < n_ && h(i + 1, i) != T(0); }
 
@@ -87,13 +87,13 @@ class Schur {
     }
   }
 
-  // Of a block of two rows whose eigenvalues are real: makes it a triangle.
+  // Makes the 2x2 block at row i upper triangular if its eigenvalues are real.
   void split_pair(int64_t i) {
     const T a = h(i, i), b = h(i, i + 1), c = h(i + 1, i), d = h(i + 1, i + 1);
     if constexpr (!is_complex_v<T>) {
       const double half = (a - d) / 2, square = half * half + b * c;
       if (square < 0) return;
-      const double root = std::sqrt(square), z = half + (half < 0 ? -root : root);  // an eigenvalue less d
+      const double root = std::sqrt(square), z = half + (half < 0 ? -root : root);  // an eigenvalue minus d
       const Rotation r(z, c);
       turn(i, r.c, r.s, i, i + 1);
       h(i + 1, i) = 0;
@@ -151,7 +151,7 @@ class Schur {
   double largest_ = 0;
 };
 
-// Of the block of two rows at i.
+// The first eigenvalue of the block of two rows at i.
 template <class T>
 Complex first_of_pair(Schur<T>& t, int64_t i) {
   if constexpr (is_complex_v<T>)
@@ -177,7 +177,7 @@ std::vector<Complex> eigenvector(Schur<T>& t, Complex value, int64_t end) {
   } else {
     at(i) = 1;
   }
-  // x(i) = -(what stands right of it) / (a difference of eigenvalues), from the bottom up.
+  // x(i) = -(the terms to the right of it) / (a difference of eigenvalues), from the bottom up.
   const auto rest = [&](int64_t row, int64_t from) {
     Complex sum = 0;
     for (int64_t j = from; j < end; ++j) sum -= t.h(row, j) * at(j);
@@ -201,14 +201,14 @@ std::vector<Complex> eigenvector(Schur<T>& t, Complex value, int64_t end) {
       at(i) = rest(i, i + 1) / difference;
       largest = at(i);
     }
-    // Near each other eigenvalues are, vectors grow without bound.
+    // Where eigenvalues are close, vectors grow without bound.
     if (std::abs(largest) > 0x1p200)
       for (int64_t j = i; j < end; ++j) at(j) /= std::abs(largest);
   }
   return x;
 }
 
-// To length 1; if it is not real, with a real largest element.
+// Scales to length 1; a complex vector gets a real largest element.
 void normalize(Complex* x, int64_t n, bool real) {
   double largest = 0, squares = 0;
   int64_t best = 0;

@@ -11,9 +11,9 @@ namespace argand::ops {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr int kMostSteps = 100;  // of each eigenvalue; two are usual
+constexpr int kMostSteps = 100;  // per eigenvalue; two are usual
 
-// Q^H A Q = the diagonal d with e beside it; reflections stay in the columns of a, from the second row on.
+// Q^H A Q = the diagonal d with e beside it; the reflections are stored in the columns of a, from the second row on.
 template <class T>
 std::vector<T> make_tridiagonal(T* a, int64_t n, double* d, double* e) {
   std::vector<T> tau(static_cast<size_t>(at_least_one(n) - 1)), product(static_cast<size_t>(n));
@@ -25,7 +25,7 @@ std::vector<T> make_tridiagonal(T* a, int64_t n, double* d, double* e) {
     const T t = tau[static_cast<size_t>(k)] = reflection(v, rest);
     e[k] = real_part(*v);
     if (t == T(0)) continue;
-    T* below = a + (k + 1) * n + k + 1;  // of which the lower half counts
+    T* below = a + (k + 1) * n + k + 1;  // only its lower half is used
     const T first = *v;
     *v = T(1);
     std::fill_n(product.begin(), rest, T(0));
@@ -53,7 +53,7 @@ std::vector<T> make_tridiagonal(T* a, int64_t n, double* d, double* e) {
   return tau;
 }
 
-// One step that makes e[lo] smaller, where e is 0 behind hi.
+// One step that makes e[lo] smaller, where e is 0 after hi.
 template <class T>
 void step(double* d, double* e, int64_t lo, int64_t hi, std::vector<T>& vectors, int64_t n) {
   double g = (d[lo + 1] - d[lo]) / (2 * e[lo]);
@@ -64,7 +64,7 @@ void step(double* d, double* e, int64_t lo, int64_t hi, std::vector<T>& vectors,
     const double f = s * e[i], b = c * e[i];
     double r = std::hypot(f, g);
     e[i + 1] = r;
-    if (r == 0) {  // the matrix falls apart here
+    if (r == 0) {  // the matrix splits here
       d[i + 1] -= p;
       e[hi] = 0;
       return;

@@ -1,4 +1,4 @@
-// Products of Householder's reflections, and what makes them.
+// Householder reflections: their products, and their computation.
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/reflections.h"
@@ -65,7 +65,7 @@ void check_factors(const char* op, const Tensor& input, const Tensor& tau) {
                input.sizes());
 }
 
-// I - tau v v^H times x, for the reflection that column k of `input` holds.
+// (I - tau v v^H) x, for the reflection in column k of `input`.
 Tensor reflected(const Tensor& input, const Tensor& tau, int64_t k, const Tensor& x) {
   const int64_t m = rows_of(input), rest = m - k - 1;
   const Tensor below = input.narrow(-1, k, 1).narrow(-2, k + 1, rest);
@@ -91,7 +91,7 @@ Tensor householder_product(const char* op, const Tensor& input, const Tensor& ta
                ": input.shape[-1] must be greater than or equal to tau.shape[-1]");
   check_factors(op, input, tau);
   const Tensor one = eye(m, n, input.options()).expand(input.sizes());
-  // Without reflections the gradient is 0, as PyTorch's, rather than none.
+  // Without reflections the gradient is 0, as in PyTorch, rather than undefined.
   if (tau.size(-1) == 0) return one + input.masked_fill(ones({}, input.options().dtype(kBool)), 0);
   return product_times(input, tau, one, false).contiguous();
 }

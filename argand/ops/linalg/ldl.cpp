@@ -14,7 +14,7 @@ std::string singular_block(int64_t at) {
   return str("The factorization could not be completed because D[", at, ",", at, "] is zero");
 }
 
-// One matrix [n, n], row after row, of which the lower half counts.
+// One row-major matrix [n, n], of which the lower half is read.
 template <class T>
 class SymmetricFactors {
  public:
@@ -67,7 +67,7 @@ class SymmetricFactors {
   T turned(T x) const { return hermitian_ ? conjugated(x) : x; }
   T diagonal(int64_t k) { return hermitian_ ? T(real_part(at(k, k))) : at(k, k); }
 
-  // The row that becomes row k, or the second of two, and how many rows the block has; -1 if column k is 0.
+  // Chooses the row that becomes row k, or the second of two, and the number of rows in the block; -1 if column k is 0.
   std::pair<int64_t, int64_t> choose(int64_t k) {
     using R = real_of_t<T>;
     const R alpha = (1 + std::sqrt(R(17))) / 8, own = size_of(diagonal(k));

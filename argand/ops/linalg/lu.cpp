@@ -1,4 +1,4 @@
-// LU decompositions with pivots, and what is solved by them.
+// LU decompositions with pivots, and solving by them.
 #include "argand/base/linalg_error.h"
 #include "argand/exec/autocast_scope.h"
 #include "argand/ops/create/literal.h"
@@ -42,7 +42,7 @@ Tensor lower_factor(const Tensor& LU) {
 }
 Tensor upper_factor(const Tensor& LU) { return LU.narrow(-2, 0, std::min(rows_of(LU), columns_of(LU))).triu(); }
 
-// Of P^H A = L U, by the gradient of LU.  The square part of L or U that has an inverse is L1 or U1.
+// The gradient of A in P^H A = L U, from the gradient of LU.  L1 or U1 is the square, invertible part of L or U.
 Tensor lu_gradient(const Tensor& g, const Tensor& LU) {
   const int64_t m = rows_of(LU), n = columns_of(LU), k = std::min(m, n);
   const Tensor square = LU.narrow(-1, 0, k).narrow(-2, 0, k), g1 = g.narrow(-1, 0, k).narrow(-2, 0, k);
@@ -225,7 +225,7 @@ ARGAND_NODE(LinalgLu)
 
 namespace {
 
-// X with A X = B, or A^H X = B, for the A = P L U of one batch with B.
+// X with A X = B, or A^H X = B, for A = P L U, where A and B have one batch.
 Tensor solve_by_factors(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool adjoint) {
   const exec::AutocastScope plain;  // P's products only move rows
   const Tensor P = permutation_matrix(LU, pivots);

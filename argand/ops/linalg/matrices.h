@@ -1,4 +1,4 @@
-// Batches of matrices as the loops of linear algebra see them: dense, row after row.
+// Batches of matrices for the loops of linear algebra: dense and row-major.
 #pragma once
 #include <complex>
 
@@ -10,21 +10,21 @@ namespace argand::ops {
 
 inline constexpr DtypeSet kMatrixTypes = kFloatTypes | kComplexTypes;
 
-// ShapeError unless `t` has two dimensions at least, and is square if it has to be.
+// ShapeError unless `t` has at least two dimensions and, if required, is square.
 void check_matrices(const char* op, const Tensor& t, bool square, const char* name = "A");
-// LinAlgError if one of `info` is not 0: `what` says of it what went wrong, with the number.
+// LinAlgError if an element of `info` is not 0; `what` makes the message from it.
 void check_info(const char* op, const Tensor& info, std::string (*what)(int64_t));
 
 inline int64_t rows_of(const Tensor& t) { return t.sizes()[t.dim() - 2]; }
 inline int64_t columns_of(const Tensor& t) { return t.sizes()[t.dim() - 1]; }
 inline int64_t batches_of(const Tensor& t) { return numel_of(t.sizes().slice(0, static_cast<size_t>(t.dim() - 2))); }
-// The sizes of the batch, with those of a matrix behind them.
+// The sizes of the batch, followed by those of a matrix.
 inline Dims batch_and(const Tensor& t, std::initializer_list<int64_t> matrix) {
   Dims sizes(t.sizes().slice(0, static_cast<size_t>(t.dim() - 2)));
   for (const int64_t n : matrix) sizes.push_back(n);
   return sizes;
 }
-// `t`, whose last `own` dimensions are not the batch's, spread over that batch.
+// Expands `t`, whose last `own` dimensions are not the batch's, to that batch.
 inline Tensor with_batch(const Tensor& t, const Dims& batch, int64_t own) {
   Dims sizes = batch;
   for (const int64_t n : t.sizes().slice(static_cast<size_t>(t.dim() - own))) sizes.push_back(n);
@@ -32,7 +32,7 @@ inline Tensor with_batch(const Tensor& t, const Dims& batch, int64_t own) {
 }
 inline int64_t at_least_one(int64_t n) { return n < 1 ? 1 : n; }
 
-// f(index of a matrix), in parallel if each takes `cost` steps.
+// Calls f(index of a matrix), in parallel if each call takes `cost` steps.
 template <class F>
 void each_matrix(int64_t count, int64_t cost, F f) {
   parallel_for(0, count, at_least_one((int64_t{1} << 15) / at_least_one(cost)), [&](int64_t begin, int64_t end) {
@@ -65,7 +65,7 @@ real_of_t<T> real_part(T x) {
   else
     return x;
 }
-// LAPACK's measure of a pivot.
+// The magnitude by which LAPACK chooses a pivot.
 template <class T>
 real_of_t<T> size_of(T x) {
   if constexpr (is_complex_v<T>)
@@ -74,8 +74,8 @@ real_of_t<T> size_of(T x) {
     return std::abs(x);
 }
 
-// P A = L U in place, of m rows and n columns: row k changed places with row pivots[k].  Returns how many rows changed
-// places; `zero` becomes the number, from 1, of the first pivot that is 0, or 0.
+// Computes P A = L U in place for m rows and n columns; row k was swapped with row pivots[k].  Returns the number of
+// swaps. `zero` becomes the number, from 1, of the first pivot that is 0, or 0.
 template <class T>
 int64_t factor_lu(T* a, int64_t m, int64_t n, int64_t* pivots, int64_t& zero) {
   int64_t swaps = 0;
@@ -104,7 +104,7 @@ int64_t factor_lu(T* a, int64_t m, int64_t n, int64_t* pivots, int64_t& zero) {
   return swaps;
 }
 
-// b [n, r] = the solution of A x = b for a triangle A of row distance n; ones: the diagonal is taken as 1.
+// Replaces b [n, r] by the solution of A x = b for a triangular A with row stride n; ones: the diagonal counts as 1.
 template <class T>
 void solve_triangle(const T* a, int64_t n, T* b, int64_t r, bool upper, bool ones) {
   for (int64_t step = 0; step < n; ++step) {
@@ -120,7 +120,7 @@ void solve_triangle(const T* a, int64_t n, T* b, int64_t r, bool upper, bool one
   }
 }
 
-// The same for what factor_lu made of A.
+// The same for the result of factor_lu.
 template <class T>
 void solve_lu(const T* lu, const int64_t* pivots, int64_t n, T* b, int64_t r) {
   for (int64_t k = 0; k < n; ++k)

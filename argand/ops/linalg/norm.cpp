@@ -22,7 +22,7 @@ double order(const Scalar& ord) {
   return ord.toDouble();
 }
 
-// What `reduce` makes of the singular values of the matrices in two dimensions.
+// The result of `reduce` on the singular values of the matrices in two dimensions.
 template <class F>
 Tensor of_singular_values(const Tensor& self, const Dims& dims, bool keepdim, std::optional<ScalarType> dtype,
                           F reduce) {
@@ -46,7 +46,7 @@ Tensor matrix_norm(const char* op, const Tensor& self, double ord, const Dims& g
   const Tensor sums = linalg_vector_norm(self, 1, summed, true, dtype);
   Tensor result;
   if (ord > 0 && sums.sizes()[over] == 0)
-    result = sums.sum(over, true);  // of no rows or columns 0, though there is no largest
+    result = sums.sum(over, true);  // 0 without rows or columns, although there is no maximum
   else
     result = ord > 0 ? sums.amax(over, true) : sums.amin(over, true);
   return keepdim ? result : result.squeeze(std::max(dims[0], dims[1])).squeeze(std::min(dims[0], dims[1]));

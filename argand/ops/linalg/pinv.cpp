@@ -1,4 +1,4 @@
-// What follows from which singular values count as 0: pseudo-inverses, ranks and least squares.
+// Ops that depend on which singular values count as 0: pseudo-inverses, ranks and least squares.
 #include <cmath>
 
 #include "argand/base/linalg_error.h"
@@ -16,7 +16,7 @@ double default_rtol(const Tensor& A) {
   return epsilon * static_cast<double>(std::max(rows_of(A), columns_of(A)));
 }
 
-// What singular values must exceed; they stand in the last dimension of `sizes`.
+// The threshold for singular values, which are in the last dimension of `sizes`.
 Tensor threshold(const char* op, const Tensor& A, const Tensor& sizes, const Tensor& atol, const Tensor& rtol) {
   for (const auto& [name, t] : {std::pair("atol", atol), std::pair("rtol", rtol)})
     ARGAND_CHECK(DtypeError, !t.defined() || !t.is_complex(), op, ": ", name,
@@ -34,7 +34,7 @@ Tensor threshold(const char* op, const Tensor& A, const Tensor& sizes, const Ten
   return (atol.defined() ? maximum(atol, relative) : relative).unsqueeze(-1);
 }
 
-// Of numbers, as tensors: without a number for rtol, atol stands alone if it is not 0.
+// The tolerances as tensors.  Without rtol, atol alone applies if it is positive.
 std::pair<Tensor, Tensor> tolerances(const Tensor& A, std::optional<double> atol, std::optional<double> rtol) {
   const double absolute = atol.value_or(0), relative = rtol ? *rtol : absolute > 0 ? 0 : default_rtol(A);
   const TensorOptions options = A.options().dtype(kDouble);
@@ -85,7 +85,7 @@ struct LinalgPinvTensors : Kernel<LinalgPinvTensorsArgs> {
     const NoGradGuard values_alone;
     exec::copy_elements(out, pseudo_inverse(a.self, a.atol, a.rtol, a.hermitian));
   }
-  // Of matrices that keep their rank (Golub and Pereyra 1973), so that it is finite where values repeat.
+  // The gradient at constant rank (Golub and Pereyra 1973), which is finite where singular values repeat.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor P = c.result(), A = c.self, gh = mH(g), Ph = mH(P);
     const Tensor along = Ph.matmul(g).matmul(Ph);
@@ -254,8 +254,8 @@ ARGAND_OP(LinalgMatrixRankTensor)
 
 namespace {
 
-// Up to which part of the largest singular value others count as 0.  As with LAPACK, what makes no sense to a driver
-// means the precision of the dtype.
+// The fraction of the largest singular value up to which others count as 0.  As with LAPACK, an invalid value means the
+// precision of the dtype.
 double relative_cut(const std::string& driver, const Tensor& A, const std::optional<double>& rcond) {
   if (!rcond) return default_rtol(A);
   const bool means_precision = driver == "gelsd" ? *rcond <= 0 || *rcond >= 1 : *rcond < 0;

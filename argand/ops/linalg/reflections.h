@@ -1,5 +1,5 @@
-// Householder's reflections as LAPACK has them: what QR, Hessenberg's, the tridiagonal and the bidiagonal form are made
-// by.  Matrices stand column after column.
+// Householder reflections as in LAPACK, for QR and for the Hessenberg, tridiagonal and bidiagonal forms. Matrices are
+// column-major.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace argand::ops {
 
-// The reflection H = I - tau v v^H, v[0] = 1, that makes multiples of the first unit vector of x, H^H x = (beta, 0): as
-// larfg, beta real.  x becomes (beta, the rest of v).
+// The reflection H = I - tau v v^H with v[0] = 1 and H^H x = (beta, 0), as LAPACK's larfg with a real beta.  x becomes
+// (beta, the rest of v).
 template <class T>
 T reflection(T* x, int64_t n) {
   using R = real_of_t<T>;
@@ -41,7 +41,7 @@ void reflect(const T* v, T tau, T* column, int64_t n) {
   for (int64_t i = 1; i < n; ++i) column[i] -= dot * v[i];
 }
 
-// Of the n columns at `a`, which are `distance` apart, the first `rows` elements: A -= tau (A v) v^H.
+// A -= tau (A v) v^H for the first `rows` elements of the n columns at `a`, which are `distance` apart.
 template <class T>
 void reflect_from_right(const T* v, T tau, T* a, int64_t rows, int64_t distance, int64_t n) {
   if (tau == T(0)) return;
@@ -54,7 +54,7 @@ void reflect_from_right(const T* v, T tau, T* a, int64_t rows, int64_t distance,
   }
 }
 
-// Of a [m, n]: R above the diagonal, reflections below.
+// The QR factorization of a [m, n], in place: R on and above the diagonal, the reflections below.  Returns their taus.
 template <class T>
 std::vector<T> factor_qr(T* a, int64_t m, int64_t n) {
   std::vector<T> tau(static_cast<size_t>(std::min(m, n)));
@@ -67,8 +67,8 @@ std::vector<T> factor_qr(T* a, int64_t m, int64_t n) {
   return tau;
 }
 
-// The first `width` columns of the product of the reflections in a [m, ...], of which number k begins `below` the
-// diagonal of column k.
+// The first `width` columns of the product of the reflections in a [m, ...]; reflection k starts `below` elements under
+// the diagonal of column k.
 template <class T>
 std::vector<T> unroll(const T* a, const std::vector<T>& tau, int64_t m, int64_t width, int64_t below = 0) {
   std::vector<T> q(static_cast<size_t>(m * width));
@@ -77,7 +77,7 @@ std::vector<T> unroll(const T* a, const std::vector<T>& tau, int64_t m, int64_t 
     const T t = tau[static_cast<size_t>(k)];
     const int64_t first = k + below;
     if (t == T(0)) continue;
-    // Columns before `first` are still those of I, in which v sees zeros.
+    // Columns before `first` are still columns of I, which are zero where v is not.
     for (int64_t j = first; j < width; ++j) reflect(a + k * m + first, t, q.data() + j * m + first, m - first);
   }
   return q;

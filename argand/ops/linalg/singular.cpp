@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kTiny = std::numeric_limits<double>::min() / kEpsilon;
-constexpr int kMostSteps = 100;  // of each singular value; two or three are usual
+constexpr int kMostSteps = 100;  // per singular value; two or three are usual
 
 // The diagonal d and what stands above it, e, while it becomes zero; rotations go to the columns of u and v.
 template <class T>
@@ -46,7 +46,7 @@ class Bidiagonal {
     if (!of.empty()) rotate(of.data() + i * rows, of.data() + j * rows, rows, r.c, r.s);
   }
 
-  // Where a diagonal element is 0, the element beside it can be rotated away at once.
+  // If a diagonal element is 0, the element beside it can be rotated away at once.
   bool clear_zeros(int64_t lo, int64_t hi) {
     for (int64_t k = hi; k >= lo; --k) {
       const double beside = (k < hi ? std::abs(above(k)) : 0) + (k > lo ? std::abs(above(k - 1)) : 0);
@@ -128,7 +128,7 @@ class Bidiagonal {
   int64_t m_, n_;
 };
 
-// None negative, the largest first.
+// Makes all values non-negative and sorts them, the largest first.
 template <class T>
 void sort(Singular<T>& to, int64_t m, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {

@@ -37,14 +37,14 @@ std::string not_invertible(int64_t at) {
              "singular.");
 }
 
-// What elimination with pivots makes of one matrix.
+// The result of elimination with pivots for one matrix.
 template <class T>
 struct Elimination {
   int64_t n;
   std::vector<T> lu;
   std::vector<int64_t> pivots;
   int64_t zero = 0;  // the number, from 1, of the first pivot that is 0, or 0
-  T sign;            // of the determinant, by the rows that changed places
+  T sign;            // the determinant's sign from the row swaps
 
   Elimination(const T* matrix, int64_t size) : n(size), lu(matrix, matrix + n * n), pivots(static_cast<size_t>(n)) {
     sign = factor_lu(lu.data(), n, n, pivots.data(), zero) % 2 ? T(-1) : T(1);
@@ -53,7 +53,7 @@ struct Elimination {
   void solve(T* b, int64_t r) const { solve_lu(lu.data(), pivots.data(), n, b, r); }
 };
 
-// Of the ops that take one batch of A and B.
+// The checks for ops that take one batch of A and B.
 void check_system(const char* op, const Tensor& A, const Tensor& B) {
   check_matrices(op, A, true);
   ARGAND_CHECK(DtypeError, B.dtype() == A.dtype(), op,
@@ -63,7 +63,7 @@ void check_system(const char* op, const Tensor& A, const Tensor& B) {
                ": expected B of batch and rows of A ", A.sizes(), ", got ", B.sizes());
 }
 
-// Both with their batches broadcast.
+// Both matrices with their batches broadcast.
 std::pair<Tensor, Tensor> with_one_batch(const char* op, const Tensor& A, const Tensor& B) {
   const Dims to = broadcast_shapes(batch_and(A, {}), batch_and(B, {}), op);
   return {with_batch(A, to, 2), with_batch(B, to, 2)};
@@ -420,7 +420,7 @@ class Adjugate {
   T sign_ = T(1);
 };
 
-// Of values s in each batch, the products of all but the i-th and the j-th, at [i, j]; on the diagonal 0.
+// At [i, j], the product of all values of a batch but the i-th and the j-th; 0 on the diagonal.
 Tensor products_without_two(const Tensor& values) {
   const Tensor s = values.to(Device(kCPU), kDouble).contiguous();
   const int64_t n = s.size(-1);
@@ -432,7 +432,7 @@ Tensor products_without_two(const Tensor& values) {
   for (int64_t b = 0; b < numel_of(s.sizes().slice(0, static_cast<size_t>(s.dim() - 1))); ++b, from += n, to += n * n) {
     double before = 1;  // the product of those before i
     for (int64_t i = 0; i < n; before *= from[i++]) {
-      double after = 1;  // of those behind j
+      double after = 1;  // the product of those after j
       for (int64_t j = n - 1; j > i; after *= from[j--]) to[i * n + j] = after;
       double between = before;
       for (int64_t j = i + 1; j < n; between *= from[j++]) to[j * n + i] = to[i * n + j] *= between;
@@ -456,7 +456,7 @@ Tensor adjugate_gradient(const Tensor& A, const Tensor& g) {
 
 }  // namespace
 
-// What stays finite where a matrix has no inverse: the transposed cofactors.
+// The transposed cofactors, which stay finite where a matrix has no inverse.
 struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
   static constexpr auto schema = "_linalg_adjugate(Tensor A) -> Tensor";
   static constexpr auto doc = "The transposed cofactors: the determinant times the inverse where there is one.";
@@ -488,7 +488,7 @@ struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
     s->values_differ("a matrix with equal rows or columns has no inverse");
     s.add({regular(s, {3, 3})});
     s.add({s->real({2, 2, 2})});
-    // Of rank 1, where the adjugate is 0, and what the gradient's own gradient needs is not there.
+    // A matrix of rank 1: its adjugate is 0, and the second derivative is not available.
     s.add_without_gradient({s->real({4, 1}).matmul(s->real({1, 4}))});
     s.fails({s->real({2, 3})}, "_linalg_adjugate: A must be batches of square matrices, but they are 2 by 3 matrices");
   }
@@ -573,7 +573,7 @@ struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
       });
     });
   }
-  // Of log(det), z with dz = tr(A^-1 dA): the second result is its real part, the first e^(i Im z).
+  // For z = log(det), dz = tr(A^-1 dA).  The second result is Re z, the first e^(i Im z).
   static Grads grad(const Ctx& c, const Grads& g) {
     Tensor slope = g[1];
     if (c.A.is_complex() && g[0].defined()) {

@@ -1,4 +1,4 @@
-// What the ops of singular values and eigenvalues share.
+// Shared parts of the ops for singular values and eigenvalues.
 #pragma once
 #include "argand/base/linalg_error.h"
 #include "argand/ops/functions.h"
@@ -7,11 +7,11 @@
 
 namespace argand::ops {
 
-// What a matrix of T is decomposed in (decompose.h).
+// The type in which a matrix of T is decomposed (decompose.h).
 template <class T>
 using wide_t = std::conditional_t<is_complex_v<T>, std::complex<double>, double>;
 
-// A row-major matrix [m, n] in columns, or its adjoint.  Whether all elements are finite.
+// Copies a row-major matrix [m, n], or its adjoint, to columns.  Returns whether all elements are finite.
 template <class T>
 bool load_columns(const T* from, int64_t m, int64_t n, bool adjoint, std::vector<wide_t<T>>& to) {
   to.resize(static_cast<size_t>(m * n));
@@ -24,7 +24,7 @@ bool load_columns(const T* from, int64_t m, int64_t n, bool adjoint, std::vector
     }
   return finite;
 }
-// Columns of n elements, one matrix, to a row-major [n, width].
+// Copies columns of n elements to a row-major [n, width].
 template <class T, class W>
 void store_columns(const std::vector<W>& from, int64_t n, int64_t width, T* to) {
   for (int64_t i = 0; i < n; ++i)
@@ -38,7 +38,7 @@ inline Tensor reciprocal_gaps(const Tensor& x, const Tensor& gaps) {
 }
 inline Tensor reciprocal_gaps(const Tensor& x) { return reciprocal_gaps(x, x.unsqueeze(-2) - x.unsqueeze(-1)); }
 
-// GradError unless a loss sees vectors up to a phase only: `phases`, its derivatives by them, must be 0.
+// GradError if the loss depends on the phase of vectors: `phases`, its derivatives by the phases, must be 0.
 inline void check_phases(const char* of, const char* vectors, const Tensor& phases) {
   if (phases.is_meta() || phases.numel() == 0) return;
   ARGAND_CHECK(GradError, !(phases.detach().abs() > 1e-2).any().item().toBool(), of, ": The ", vectors,
@@ -46,7 +46,7 @@ inline void check_phases(const char* of, const char* vectors, const Tensor& phas
                "depends on this quantity, so it is ill-defined.");
 }
 
-// LinAlgError if one of `failed` (0, or what went wrong) says so.
+// LinAlgError if an element of `failed` is not 0, which means success.
 inline void check_failures(const char* op, const std::vector<int32_t>& failed, bool batch, const char* const what[]) {
   for (size_t i = 0; i < failed.size(); ++i)
     if (failed[i] != 0)

@@ -16,7 +16,8 @@ constexpr const char* kFailures[] = {
     "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular "
     "values."};
 
-// Of one matrix [m, n], row after row; without vectors u and vh are not written.  What check_failures is told.
+// Decomposes one row-major matrix [m, n].  Without `vectors`, u and vh are not written.  Returns a code for
+// check_failures.
 template <class T>
 int32_t decompose(const T* from, int64_t m, int64_t n, bool full, bool vectors, T* u, real_of_t<T>* s, T* vh) {
   using W = wide_t<T>;
@@ -36,7 +37,7 @@ int32_t decompose(const T* from, int64_t m, int64_t n, bool full, bool vectors, 
 
 Tensor skew(const Tensor& x) { return x - mH(x); }
 
-// Of the first columns of U and rows of V^H, as many as there are values; what is not defined is 0.
+// The gradient from those of the first columns of U and rows of V^H, one per singular value; undefined ones count as 0.
 Tensor svd_gradient(const Tensor& gU, const Tensor& gS, const Tensor& gVh, const Tensor& U, const Tensor& S,
                     const Tensor& Vh) {
   if (!gU.defined() && !gVh.defined()) return (U * gS.unsqueeze(-2)).matmul(Vh);
@@ -58,7 +59,7 @@ Tensor svd_gradient(const Tensor& gU, const Tensor& gS, const Tensor& gVh, const
   }
   if (diagonal.defined()) inner = inner + diag_embed(diagonal);
   Tensor result = U.matmul(inner).matmul(Vh);
-  // What lies outside of the spaces that U and V span.
+  // The part outside of the spaces that U and V span.
   if (gU.defined() && U.size(-2) > U.size(-1)) {
     const Tensor x = gU / across;
     result = result + (x - U.matmul(mH(U).matmul(x))).matmul(Vh);
@@ -121,7 +122,7 @@ struct SvdFactors : Kernel<SvdFactorsArgs> {
     if (!g[0].defined() && !g[1].defined() && !g[2].defined()) return {{}};
     return {svd_gradient(first(g[0], -1), g[1], first(g[2], -2), first(c.result(0), -1), S, first(c.result(2), -2))};
   }
-  // Vectors are one of many choices: python/tests/test_decompositions.py checks gradients of what all have in common.
+  // Vectors are not unique: python/tests/test_decompositions.py checks gradients of what all choices have in common.
   static void samples(S& s) {
     s.add_without_gradient({s->real({4, 3})});
     s.add_without_gradient({s->real({2, 3, 4}), true});

@@ -19,7 +19,7 @@ void check_weight(const char* op, const char* name, const Tensor& self, const Te
                ": expected ", name, " that broadcasts to input's size ", self.sizes(), ", got ", weight.sizes());
 }
 
-// On a GPU nothing waits for that: the loss is NaN there.
+// A GPU does not wait for this check: the loss is NaN there.
 void check_probabilities(const char* op, const Tensor& self) {
   if (!self.is_cpu()) return;
   const Tensor in = exec::dense(self.detach());
@@ -35,7 +35,7 @@ void check_probabilities(const char* op, const Tensor& self) {
   });
 }
 
-// Before the logarithm reaches -infinity.
+// The logarithm is limited before it reaches -infinity.
 constexpr double kLowestLog = -100;
 
 }  // namespace

@@ -89,7 +89,7 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
       "reduction, int ignore_index, float label_smoothing) -> Tensor";
   static constexpr auto doc =
       "The gradient of _cross_entropy for self; log_sum and total_weight are its other results.";
-  // log_sum depends on self; what the second gradient makes of it is in grad_self.
+  // log_sum depends on self; grad_self contains its part of the second gradient.
   static constexpr uint32_t constant_arguments = bits(kWeight, kLogSum, kTotalWeight);
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
@@ -167,8 +167,8 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
       "probabilities (self's shape, floating point). weight is one factor per class. A target of ignore_index counts "
       "nothing; the mean "
       "is over the weights of the other targets. IndexError for a target outside [0, C).";
-  // Logits are read as they are under autocast, where the loss is float32: a copy of so many would take longer than all
-  // else.
+  // Under autocast, logits are read in their own dtype and the loss is float32: a copy of so many logits would take
+  // longer than all other work.
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     if (!is_floating_point(a.self.dtype())) throw_unsupported_dtype("cross_entropy", a.self.dtype());

@@ -1,13 +1,13 @@
 // Note [Gradient of cross entropy ahead of time]
 // The loss of large logits reads all of them, and its gradient reads them again and writes as much: three accesses.  A
-// training step needs both, so the loss makes the gradient too, while it has the row at hand: two.  For that it has to
-// know the gradient of the loss itself, and expects the last one there was, at first 1; that is right unless the scale
-// of a loss changes or several losses take turns.  The backward pass compares on the device, and makes the gradient
-// again if something else was expected: values never depend on what was.
-//   The loss of few logits makes its gradient in the same kernel, as another launch would take longer than all its
-// work.  It expects 1, and the backward pass compares on the host (Note [Known ones]): a graph may capture it, and
-// nothing is left to run.  A loss and its backward pass of which only one is captured share nothing.
-//   The node is that of the op _cross_entropy but for this: it has a gradient to give away, once.
+// training step needs both, so the loss computes the gradient too, while it has the row at hand: two accesses.  For
+// that it must know the gradient of the loss itself.  It expects the last one, at first 1; that is right unless the
+// scale of a loss changes or several losses alternate.  The backward pass compares on the device, and computes the
+// gradient again if the expectation was wrong: values never depend on it.
+//   The loss of few logits computes its gradient in the same kernel, because another launch would take longer than all
+// its work.  It expects 1, and the backward pass compares on the host (Note [Known ones]), so a graph may capture it,
+// and no work is left to run.  A loss and its backward pass of which only one is captured share nothing.
+//   The node is that of the op _cross_entropy, except that it can give its gradient away once.
 #include "argand/ops/loss/cross_entropy_ahead.h"
 
 #include <array>
@@ -28,10 +28,10 @@ extern OpInfo CrossEntropyRows_info;
 
 namespace {
 
-// What the next gradient of a loss is expected to be, per device: the last one.
+// The expected next gradient of a loss, per device: the last one.
 class Expectation {
  public:
-  // A copy, as what was there may change before it is compared.
+  // A copy, because the original may change before it is compared.
   Tensor get(const Device& device, ScalarType type) {
     Tensor t;
     {
@@ -43,7 +43,7 @@ class Expectation {
   void set(const Tensor& gradient) {
     constexpr size_t kSmall = 256;  // not a view that would keep much memory
     if (gradient.storage()->nbytes() > kSmall) return;
-    Tensor known = gradient.detach();  // and later the one before, which nobody frees under the lock
+    Tensor known = gradient.detach();  // later holds the old one, so that it is not freed under the lock
     const std::lock_guard lock(mutex);
     std::swap(of(gradient.device()), known);
   }
@@ -58,7 +58,7 @@ class Expectation {
   std::vector<Tensor> known_;
 };
 Expectation& expectation() {
-  static Expectation& e = *new Expectation;  // its tensors may outlive their backend no less
+  static Expectation& e = *new Expectation;  // never destroyed: its tensors may outlive their backend
   return e;
 }
 
@@ -95,12 +95,12 @@ class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
   }
 
   Tensor expected_, ready_;
-  const bool captured_ = backend_of(kCUDA).is_capturing();  // then `ready` is what a replay writes, and nobody else's
+  const bool captured_ = backend_of(kCUDA).is_capturing();  // then `ready` belongs to the captured graph
 };
 
 bool is_large(const Tensor& logits) {
   constexpr size_t kLarge = size_t{16} << 20;  // does not stay in cache until the backward pass
-  // A graph that is captured would read what is expected now whenever it is replayed, when it is long gone.
+  // Not while capturing: each replay of the graph would read the expected value, long after it was freed.
   return logits.nbytes() >= kLarge && !backend_of(kCUDA).is_capturing();
 }
 

@@ -1,4 +1,4 @@
-// What the ops of cross entropy with class indices share.
+// Shared parts of the cross entropy ops with class indices.
 #pragma once
 #include "argand/core/reduction.h"
 #include "argand/exec/copy.h"
@@ -8,10 +8,10 @@
 
 namespace argand::ops {
 
-// Whether targets are checked before the kernel runs.  Those of a GPU check or skip them as well, the CPU's do not.
+// Whether targets are checked before the kernel runs.  GPU kernels also check or skip them; the CPU's do not.
 enum class Targets { kChecked, kCheckedOnCpu };
 
-// What a kernel call points to.
+// The tensors to which a kernel call points.
 struct CrossEntropyCall {
   Tensor logits, targets, weight;
   cpu::CrossEntropy call;
@@ -33,8 +33,8 @@ struct CrossEntropyCall {
   }
 };
 
-// Losses, log sums and the total weight of all rows; `rows(losses, weights, log_sums)` makes those of each, or returns
-// false, as this does then.
+// Losses, log sums and the total weight of all rows.  `rows(losses, weights, log_sums)` computes those of each row, or
+// returns false; then this returns false, too.
 template <class Rows>
 bool run_rows(const CrossEntropyCall& t, int64_t reduction, std::span<Tensor> outs, Rows rows) {
   const ScalarType type = outs[1].dtype();
@@ -42,7 +42,7 @@ bool run_rows(const CrossEntropyCall& t, int64_t reduction, std::span<Tensor> ou
   const int64_t nbytes = t.call.rows * element_size(type);
   Workspace<8192> work(2 * nbytes, device);
   void *losses = work.data(), *weights = work.data() + nbytes;
-  Tensor wide;  // single losses that are yet to be rounded
+  Tensor wide;  // the losses of rows before they are rounded
   const bool each = reduction == Reduction::None;
   if (each && type != outs[0].dtype()) wide = exec::new_tensor({{t.call.rows}, type}, device);
   if (each) losses = (wide.defined() ? wide : outs[0]).impl().data();

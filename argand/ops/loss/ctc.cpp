@@ -45,14 +45,14 @@ void check_ctc(const char* op, const Tensor& log_probs, const Tensor& targets, c
                longest(target_lengths), " at dimension 1, but got size ", targets.size(1), " for argument targets");
 }
 
-// A call's tensors as kernels take them.
+// The tensors of a call in the form that kernels take.
 class Sequences {
  public:
   Sequences(const char* op, const Tensor& log_probs, const Tensor& targets, const Dims& input_lengths,
             const Dims& target_lengths, int64_t blank)
       : probs_(exec::dense(log_probs)), targets_(exec::dense(targets, kLong)) {
     const int64_t batch = log_probs.size(1);
-    Dims numbers;  // where labels begin, how many there are, and the lengths
+    Dims numbers;  // the start and number of labels, and the lengths
     int64_t begin = 0;
     for (int64_t n = 0; n < batch; ++n) {
       numbers.push_back(targets.dim() == 2 ? n * targets.size(1) : begin);
@@ -98,7 +98,7 @@ struct CtcLossForward : Kernel<CtcLossForwardArgs> {
                               c.blank, c.zero_infinity);
   }
   static void samples(S& s) {
-    // The gradient is that of log_softmax and this together.
+    // This is the combined gradient of log_softmax and this op.
     s.add_without_gradient({s->real({4, 2, 3}, -3, -0.1), s->integer({2, 2}, 1, 3), {4, 4}, {2, 2}, 0, false});
   }
 };
@@ -136,7 +136,7 @@ struct CtcLossBackward : Kernel<CtcLossBackwardArgs> {
         q.call(), {alpha.impl().data(), losses.impl().data(), grad.impl().data(), a.zero_infinity, out.impl().data()});
   }
   static void samples(S& s) {
-    // What _ctc_loss gives for them: the probabilities of all paths must fit each other.
+    // Results of _ctc_loss, because the probabilities of all paths must be consistent.
     const auto add = [&](const Tensor& scores, const Tensor& targets, const Dims& lengths, const Dims& counts,
                          int64_t blank, bool zero_infinity) {
       const Tensor probs = log_softmax(scores, 2);
@@ -177,7 +177,7 @@ struct CtcLoss : Composite<CtcLossArgs> {
     check_reduction("ctc_loss", a.reduction);
     const bool batched = a.log_probs.dim() == 3;
     const Tensor probs = a.log_probs.dim() == 2 ? a.log_probs.unsqueeze(1) : a.log_probs;
-    // Targets may stay on the CPU, as PyTorch has it.
+    // Targets may stay on the CPU, as in PyTorch.
     const Tensor given = a.targets.to(probs.device());
     const Tensor targets = !batched && given.dim() == 1 ? given.unsqueeze(0) : given;
     Tensor loss = std::get<0>(_ctc_loss(probs, targets, a.input_lengths, a.target_lengths, a.blank, a.zero_infinity));

@@ -60,7 +60,7 @@ void run_gradient(PairLossKind kind, const Tensor& grad, const Tensor& self, con
                                                 out.impl().data());
 }
 
-// The gradients of a loss's gradient: what `g` of it gives for grad_output, and for self (target gets the negative).
+// The gradients of a loss's gradient: from its gradient `g`, those of grad_output and self (target gets the negative).
 Tensor to_grad_output(PairLossKind kind, const Tensor& g, const Tensor& self, const Tensor& target, int64_t reduction,
                       double parameter) {
   return reduce_loss(g * _pair_loss_derivative(self, target, static_cast<int64_t>(kind), parameter, 1), reduction);

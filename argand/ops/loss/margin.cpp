@@ -1,4 +1,4 @@
-// Losses that stop at a margin: soft_margin_loss, hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss,
+// Losses with a margin: soft_margin_loss, hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss,
 // triplet_margin_loss, multi_margin_loss.
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"

@@ -1,4 +1,4 @@
-// multilabel_margin_loss: labels that do not stand a margin of 1 above the classes that are none.
+// multilabel_margin_loss: penalises labels that are not above all other classes by a margin of 1.
 #include <algorithm>
 
 #include "argand/ops/create/literal.h"
@@ -9,13 +9,13 @@
 namespace argand::ops {
 namespace {
 
-constexpr int64_t kEnd = -1;  // of a row's labels
+constexpr int64_t kEnd = -1;  // the end of a row's labels
 
 // All [N, C].
 struct Rows {
   Tensor scores;
   Tensor labels;    // 0 where there is none
-  Tensor given;     // places before the row's first kEnd
+  Tensor given;     // positions before the row's first kEnd
   Tensor is_label;  // classes among the labels
 };
 
@@ -27,8 +27,8 @@ Rows rows_of(const Tensor& self, const Tensor& target) {
   return {self.detach().to(op_math_type(self.dtype())).reshape({-1, classes}), labels, given, is_label};
 }
 
-// visit(J labels of each row [N, J], what they lack to stand 1 above each class that is none [N, J, C]): some labels
-// after the other, because all pairs at once may be more than there is memory for.
+// Calls visit(J labels of each row [N, J], how far they are from being 1 above each other class [N, J, C]) for a few
+// labels at a time, because all pairs together may exceed the memory.
 template <class F>
 void for_each_shortfall(const Rows& r, F visit) {
   constexpr int64_t kAtOnce = int64_t{1} << 22;  // elements

@@ -17,7 +17,7 @@ Dims target_sizes(const Tensor& self) {
   return sizes;
 }
 
-// What a kernel call points to, but for the input.
+// The tensors to which a kernel call points, except the input.
 struct CallTensors {
   Tensor targets, weight;
   cpu::NllLoss call;
@@ -61,7 +61,7 @@ struct NllLossForward : Kernel<NllLossForwardArgs> {
     const int64_t n = t.targets.numel(), nbytes = n * element_size(type);
     Workspace<8192> work(2 * nbytes, device);
     void *losses = work.data(), *weights = work.data() + nbytes;
-    Tensor wide;  // single losses that are yet to be rounded
+    Tensor wide;  // the losses of rows before they are rounded
     const bool each = a.reduction == Reduction::None;
     if (each && type != outs[0].dtype()) wide = exec::new_tensor({outs[0].impl().sizes, type}, device);
     if (each) losses = (wide.defined() ? wide : outs[0]).impl().data();

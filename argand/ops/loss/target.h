@@ -1,4 +1,4 @@
-// What losses with class indices share.
+// Shared parts of losses with class indices.
 #pragma once
 #include "argand/core/reduction.h"
 #include "argand/core/tensor.h"
@@ -14,10 +14,10 @@ void check_class_targets(const char* op, const Tensor& self, const Tensor& targe
 // The targets as contiguous int64; IndexError if one is neither a class nor `ignore_index`.
 Tensor class_indices(const char* op, const Tensor& target, int64_t classes, int64_t ignore_index);
 
-// Where the class dimension of such a `self` is.
+// The class dimension of such a `self`.
 inline int64_t class_dim(const Tensor& self) { return self.dim() == 1 ? 0 : 1; }
 
-// A tensor of losses as `reduction` says.
+// Reduces a tensor of losses as `reduction` says.
 Tensor reduce_loss(const Tensor& losses, int64_t reduction);
 
 }  // namespace argand::ops

@@ -1,4 +1,4 @@
-// Products made of others: addbmm, kron, powers of matrices, products of several.
+// Composite products: addbmm, kron, matrix powers, products of several matrices.
 #include "argand/exec/autocast_scope.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/matrices.h"
@@ -69,7 +69,7 @@ struct AddbmmInplace : Composite<AddbmmInplaceArgs> {
   static constexpr int variants = kMethod;
   static constexpr auto python_old_orders = "beta self alpha batch1 batch2; beta self batch1 batch2";
   static Tensor compose(const Args& a) {
-    const exec::AutocastScope plain;  // what is written has self's dtype
+    const exec::AutocastScope plain;  // the written values have self's dtype
     const Tensor result = sum_of_products("addbmm_", a.self, a.batch1, a.batch2, a.beta, a.alpha);
     ARGAND_CHECK(ShapeError, result.sizes() == a.self.sizes(), "addbmm_: expected self of shape ", result.sizes(),
                  ", got ", a.self.sizes());

@@ -26,7 +26,7 @@ struct Term {
   std::optional<size_t> ellipsis;
 };
 
-// The terms between two places of the equation: of the operands, or the output alone.
+// The terms between two positions of the equation: those of the operands, or the output.
 std::vector<Term> read_terms(const std::string& text, size_t begin, size_t end, bool is_output) {
   std::vector<Term> terms(1);
   for (size_t i = begin; i < end; ++i) {
@@ -62,7 +62,7 @@ std::vector<int> labels_of(const Term& term, int64_t covered) {
   return labels;
 }
 
-// How many dimensions of an operand its ellipsis covers.
+// The number of dimensions that an operand's ellipsis covers.
 int64_t covered_by_ellipsis(const Term& term, int64_t rank, size_t operand) {
   const auto letters = static_cast<int64_t>(term.letters.size());
   ARGAND_CHECK(ShapeError, term.ellipsis || letters == rank, "einsum(): the number of subscripts in the equation (",

@@ -11,7 +11,7 @@ namespace {
 // [..., k] as [rows, k].
 Tensor as_rows(const Tensor& t) {
   if (t.dim() == 2) return t;
-  // Not -1, which says nothing of a tensor without elements.
+  // Not -1, which cannot be inferred for a tensor without elements.
   return t.reshape({numel_of(t.sizes().slice(0, t.sizes().size() - 1)), t.sizes().back()});
 }
 
@@ -146,7 +146,7 @@ struct Linear : Kernel<LinearArgs> {
       std::tie(out[kWeight], out[kBias]) = _linear_weight_grad(g, c.input.conj(), c.needs(kBias));
     else if (c.needs(kBias))
       out[kBias] = as_rows(g).sum(0);
-    // Last: what comes next in the backward pass works on it, and may become a part of this product (Note [Epilogues]).
+    // Computed last: the next op of the backward pass uses it and may become a part of this product (Note [Epilogues]).
     if (c.needs(kInput)) out[kInput] = g.matmul(c.weight.conj());
     return out;
   }
@@ -231,7 +231,7 @@ struct Tensordot : Composite<TensordotArgs> {
     int64_t contracted = 1;
     for (size_t i = 0; i < da.size(); ++i) {
       int64_t n = a.self.sizes()[da[i]], m = a.other.sizes()[db[i]];
-      // A dimension of size 1 goes with every element of the other tensor's.
+      // A dimension of size 1 is combined with every element of the other tensor's.
       if (n == 1 && m != 1) other = other.sum(db[i], true, other.dtype()), m = 1;
       if (m == 1 && n != 1) self = self.sum(da[i], true, self.dtype()), n = 1;
       ARGAND_CHECK(ShapeError, n == m, "tensordot: contracted dimensions need to match, but first has size ", n,

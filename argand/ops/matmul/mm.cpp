@@ -32,13 +32,13 @@ Dims check_bmm(const char* op, const Tensor& a, const Tensor& b) {
   return {a.sizes()[0], a.sizes()[1], b.sizes()[2]};
 }
 
-// out = the broadcast of `self`, ready to be added to: false if beta is 0 and nothing needs to be read.
+// Copies the broadcast `self` to out, ready to be added to; false if beta is 0 and nothing needs to be read.
 void load_addend(const Tensor& self, const Scalar& beta, const Tensor& out) {
   if (!beta.equal(0)) exec::copy_elements(out, self);
 }
 
 Tensor scaled(const Tensor& t, const Scalar& by) { return by.equal(1) ? t : t * by; }
-// A gradient through a factor.
+// The gradient through a factor.
 Tensor scaled_back(const Tensor& g, const Scalar& by) {
   return scaled(g, by.isComplex() ? Scalar(std::conj(by.to<std::complex<double>>())) : by);
 }
@@ -269,7 +269,7 @@ ARGAND_OP(Outer)
 
 namespace {
 
-// A factor must be of a kind that the result has.
+// The dtype kind of a factor must be representable in the result.
 void check_factor(const char* name, const Scalar& factor, ScalarType result) {
   ARGAND_CHECK(DtypeError, !factor.isBoolean() || result == kBool, "addr: Boolean ", name,
                " only supported for Boolean results.");
@@ -298,7 +298,7 @@ struct Addr : Composite<AddrArgs> {
     }
     const Tensor product = scaled(outer(a.vec1, a.vec2), a.alpha);
     if (!a.beta.equal(0)) return scaled(a.self, a.beta) + product;
-    // self is not read, NaN or not; its dtype counts all the same.
+    // self is not read, even if it holds NaN, but its dtype counts.
     return product.to(promote_types(product.dtype(), a.self.dtype()));
   }
   static void samples(S& s) {

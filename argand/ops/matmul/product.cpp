@@ -8,7 +8,7 @@
 namespace argand::ops {
 namespace {
 
-// Rows or columns are dense and none overlap, as libraries of matrix products want them.
+// Whether rows or columns are dense and do not overlap, as libraries of matrix products require.
 bool has_dense_lines(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
   const auto dense = [](int64_t lines, int64_t length, int64_t line_stride, int64_t stride) {
     return (stride == 1 || length <= 1) && (line_stride >= length || lines <= 1);

@@ -11,7 +11,8 @@ void product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& 
 // The same for every index of a leading batch dimension.
 void batched_product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha = 1,
                      const Scalar& beta = 0);
-// out = a * b, and sums [m] = a added up over k; false, with nothing done, if the device has no one kernel for both.
+// out = a * b, and sums [m] = a summed over k.  If the device has no single kernel for both, returns false and does
+// nothing.
 bool product_and_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums);
 
 // DtypeError naming both unless a and b have the same dtype.

@@ -19,7 +19,7 @@ struct Channels {
   }
   int64_t count() const { return n * inner; }  // elements of a channel
   NormShape shape() const { return {{n, c, inner}, {1, c, 1}, {1, c, 1}, {0, 2}, {0, 2}}; }
-  // Of elements as they lie: with the channels last, a sample for each place.
+  // A pass over the elements in memory order: with channels last, each position counts as a sample.
   cpu::ChannelPass pass(ScalarType type, bool last) const {
     return last ? cpu::ChannelPass{type, n * inner, c, 1} : cpu::ChannelPass{type, n, c, inner};
   }
@@ -62,7 +62,7 @@ void update_running(const Tensor& running, const A* now, double momentum, double
   running.storage()->bump_version("batch_norm");
 }
 
-// Within vmap the running statistics are shared by the slices, or are slices themselves.
+// Within vmap the slices share the running statistics, or each slice has its own.
 template <class Args>
 void before_update(const Args& a) {
   if (!exec::SlicesScope::active()) return;
@@ -162,7 +162,7 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
                                      y.impl().data());
     layout.put(outs[0], y);
   }
-  // Mean and variance of the batch; they move the running ones, of which the variance is unbiased.
+  // Computes mean and variance of the batch and updates the running ones; the running variance is unbiased.
   template <class A>
   static void batch_statistics(const Args& a, const cpu::ChannelPass& pass, const Tensor& x, A* mean, A* variance) {
     const auto n = static_cast<double>(pass.n * pass.inner);

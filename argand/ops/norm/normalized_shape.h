@@ -1,4 +1,4 @@
-// What normalisations over the last dimensions (layer norm, RMS norm) share.
+// Shared parts of normalisations over the last dimensions (layer norm, RMS norm).
 #pragma once
 #include "argand/kernels/cpu/row_norm.h"
 #include "argand/ops/norm/gradient.h"

@@ -5,16 +5,16 @@
 
 namespace argand::ops {
 
-// Itself where its elements lie dense in the order of memory of `like`, or in their own, else a copy that write_back()
-// returns to it.  The tensor outlives this.
+// The tensor itself if its elements are dense in the memory order of `like`, or in their own; else a copy that
+// write_back() copies back.  The tensor must outlive this object.
 class Flat {
  public:
   explicit Flat(const Tensor& t) : Flat(t, t) {}
   Flat(const Tensor& t, const Tensor& like) : tensor_(t), copy_(copy_in_order(t, like)) {
-    tensor_.impl().data();  // issues what still reads the old elements or writes them
+    tensor_.impl().data();  // issues the work that still reads or writes the old elements
   }
   bool is_copy() const { return copy_.defined(); }
-  // On the CPU without an exception.
+  // Does not throw on the CPU.
   void write_back() const {
     if (!is_copy()) return;
     if (tensor_.is_cpu())
@@ -29,7 +29,7 @@ class Flat {
   void* address() const { return (is_copy() ? copy_ : tensor_).impl().data(); }
 
  private:
-  // Undefined where none is needed.
+  // Undefined if none is needed.
   static Tensor copy_in_order(const Tensor& t, const Tensor& like) {
     if (t.is_contiguous() && like.is_contiguous()) return {};
     if (!like.is_non_overlapping_and_dense()) return t.is_contiguous() ? Tensor() : exec::dense_clone(t);

@@ -23,7 +23,7 @@ struct Range {
   }
 };
 
-// Of arguments that are checked.
+// Expects arguments that are checked.
 std::vector<Range> ranges_of(const FusedStepArgs& a) {
   std::vector<Range> out;
   size_t begin = 0, state = 0;
@@ -38,11 +38,11 @@ std::vector<Range> ranges_of(const FusedStepArgs& a) {
   return out;
 }
 
-// What one device does.  Making it takes all that it needs.
+// The work of one device.  Its constructor allocates everything that is needed.
 class DeviceStep {
  public:
   DeviceStep(const FusedStepArgs& a, const std::vector<Range>& ranges, const Device& device) : device_(device) {
-    tensors_.reserve(a.self.size());  // runs have addresses in it
+    tensors_.reserve(a.self.size());  // runs hold addresses of its elements
     runs_.reserve(ranges.size());
     for (const Range& range : ranges)
       for (const ScalarType type : {kFloat, kDouble, kHalf, kBFloat16}) {

@@ -90,7 +90,7 @@ struct AmpUnscale : Kernel<AmpUnscaleArgs> {
     a.found_inf.storage()->bump_version(Args::kName);
     for (const Tensor& t : a.self) t.storage()->bump_version(Args::kName);
   }
-  // All tensors of a dtype together.
+  // Handles all tensors of a dtype together.
   static void run_on_device(const Args& a, int64_t step) {
     auto* const found = static_cast<float*>(a.found_inf.impl().data());
     const auto* const by = static_cast<const float*>(a.inv_scale.impl().data());

@@ -141,7 +141,7 @@ struct Div : Pointwise<DivArgs> {
   ARGAND_BODY((x, y), x / y)
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g / wide_conj(c.other); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
-    // From what is read alone: programs write the quotient in place.
+    // Uses only the inputs, because programs write the quotient in place.
     return -g * (c.self / c.other / c.other).conj();
   }
   static void samples(S& s) {

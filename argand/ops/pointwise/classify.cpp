@@ -1,4 +1,4 @@
-// What kind of number an element is, and whether two are close: bool results, no gradients.
+// Classification of elements, and whether two are close: bool results, no gradients.
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
 

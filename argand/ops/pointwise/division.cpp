@@ -9,7 +9,8 @@
 namespace argand::ops {
 namespace {
 
-// Integers have no quotient by 0: found before anything is computed.  On a GPU nothing waits for that: it is 0 there.
+// Integer division by 0 is an error, found before anything is computed.  A GPU does not wait for that check: the result
+// is 0.
 void check_integer_divisor(const char* op, const Tensor& self, const Tensor& other) {
   if (!is_integral(self.dtype(), true) || !is_integral(other.dtype(), true) || !other.is_cpu()) return;
   const Tensor divisor = exec::dense(other);

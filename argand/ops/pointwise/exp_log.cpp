@@ -176,7 +176,7 @@ struct Logit : Pointwise<LogitArgs> {
     static constexpr auto compute = kFloatBody;
     static constexpr auto promote = Promote::kFloat;
     static constexpr int num_scalars = 1;
-    // Of limits in the wrong order (eps > 1/2) the lower one counts first.
+    // If eps > 1/2, the limits are in the wrong order, and the lower one is tested first.
     ARGAND_BODY((x, eps),
                 x<eps ? log(eps / (T(1) - eps)) : x> T(1) - eps ? log((T(1) - eps) / eps) : log(x / (T(1) - x)))
   };

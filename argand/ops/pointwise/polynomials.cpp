@@ -26,10 +26,10 @@ Tensor polynomial(const Tensor& n, const Tensor& p1, Step step, int64_t limit = 
   return largest > limit ? out.masked_fill(degree > limit, std::numeric_limits<double>::quiet_NaN()) : out;
 }
 
-// Hermite polynomials of a higher degree are no numbers in PyTorch: the results would leave the range of the dtype.
+// As in PyTorch, Hermite polynomials of a higher degree are NaN: the results would leave the range of the dtype.
 int64_t hermite_limit(const Tensor& x) { return x.dtype() == kDouble ? 512 : 128; }
 
-// x in the dtype that it has in common with n.
+// x in the common dtype of x and n.
 Tensor promoted(const Tensor& x, const Tensor& n) {
   const Tensor* const operands[] = {&x, &n};
   const ScalarType common = exec::result_type(operands);
@@ -37,7 +37,7 @@ Tensor promoted(const Tensor& x, const Tensor& n) {
   return t.impl().wrapped_number ? t.clone() : t;  // which would yield to the numbers of the recurrence
 }
 
-// T, U, V and W differ in p_1 = slope x + shift alone.
+// T, U, V and W differ only in p_1 = slope x + shift.
 Tensor chebyshev(const Tensor& x, const Tensor& n, double slope, double shift) {
   return polynomial(n, x * slope + shift,
                     [&](double, const Tensor& last, const Tensor& before) { return x * 2 * last - before; });

@@ -18,7 +18,7 @@ struct Pow : Pointwise<PowArgs> {
     static constexpr auto compute = kRealBody | kComplexTypes;
     ARGAND_BODY((x, y), pow(x, y))
   };
-  // Exponents that are numbers and have a cheaper form, as in PyTorch to the bit.
+  // Number exponents with a cheaper form; results are bit-identical to PyTorch's.
   template <class A>
   struct Unary : Pointwise<A> {
     static constexpr auto compute = kRealBody;
@@ -74,7 +74,7 @@ struct Pow : Pointwise<PowArgs> {
                          : g * (y * c.self.pow(y.toDouble() - 1)).conj();
   }
   static Tensor grad_exponent(const Ctx& c, const Tensor& g) {
-    // Of a negative real number the logarithm is complex.
+    // The logarithm of a negative real number is complex.
     const bool widens = c.exponent.is_complex() && !c.self.is_complex();
     const Tensor base = widens ? c.self.to(promote_types(c.self.dtype(), c.exponent.dtype())) : wide(c.self);
     const Tensor slope = g * (c.self.pow(c.exponent) * base.log()).conj();
@@ -136,7 +136,7 @@ struct FloatPowerInplace : Composite<FloatPowerInplaceArgs> {
 ARGAND_OP(FloatPowerInplace)
 
 namespace {
-// Of whole exponents in self's own type, so that half precision stays what it is.
+// Computes integer exponents in self's own dtype, so that half precision is kept.
 Tensor power_of_two(const Tensor& self, const Tensor& other) {
   const bool own = is_floating_point(self.dtype()) && is_integral(other.dtype(), true);
   return own ? pow(2.0, other.to(self.dtype())).to(self.dtype()) : pow(2.0, other);  // the second for autocast

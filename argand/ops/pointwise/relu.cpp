@@ -12,7 +12,7 @@ struct Relu : Pointwise<ReluArgs> {
   static constexpr int variants = kFunction | kMethod | kInplace;
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x), x <= T(0) ? T(0) : x)  // +0 of -0, as library epilogues (Note [Epilogues])
-  // From the result, so that an in-place relu needs no copy of its argument.
+  // Uses the result, so that an in-place relu needs no copy of its argument.
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return threshold_backward(g, c.result(), 0); }
   static void samples(S& s) {
     s.add({s->away_from(0, {2, 3})});
@@ -232,7 +232,7 @@ struct HardswishBackward : Pointwise<HardswishBackwardArgs> {
 ARGAND_OP(HardswishBackward)
 
 namespace {
-// A limit in the dtype of what it is compared with.
+// A limit in the dtype of the values that it is compared with.
 Scalar rounded(const Scalar& number, ScalarType t) {
   if (t == kHalf) return static_cast<float>(Half(number.to<float>()));
   if (t == kBFloat16) return static_cast<float>(BFloat16(number.to<float>()));

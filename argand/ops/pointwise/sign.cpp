@@ -137,7 +137,7 @@ struct Nextafter : Pointwise<NextafterArgs> {
     const auto t = narrow_dtype(a);
     if (!t) return;
     const bool half = *t == kHalf;
-    out[0] = std::ldexp(1.25, half ? -11 : -8);  // of x, which has 11 or 8 bits
+    out[0] = std::ldexp(1.25, half ? -11 : -8);  // relative to x, which has 11 or 8 bits
     out[1] = std::ldexp(0.75, half ? -24 : -133);
     out[2] = half ? 65504.0 : std::ldexp(255.0, 120);
   }

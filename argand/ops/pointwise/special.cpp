@@ -1,4 +1,4 @@
-// Special functions, and replacing what is not finite.
+// Special functions, and the replacement of values that are not finite.
 #include "argand/kernels/math/special.h"
 
 #include <cmath>
@@ -87,7 +87,7 @@ struct Polygamma : Pointwise<PolygammaArgs> {
   static constexpr auto doc = "The n-th derivative of digamma at self, n >= 0.";
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
-  // At the poles of even n both infinities meet; PyTorch takes one.
+  // At the poles for even n the two limits have different infinities; PyTorch takes one.
   ARGAND_BODY((x, n),
               n > T(0) && n == T(2) * floor(n / T(2)) && x <= T(0) && x == floor(x) ? log(T(0)) : polygamma(n, x))
   static void check(const Args& a) {
@@ -298,7 +298,7 @@ struct NanToNum : Pointwise<NanToNumArgs> {
     static constexpr int num_scalars = 3;
     ARGAND_BODY((x, nan, largest, smallest), isnan(x) ? nan : !isinf(x) ? x : x > T(0) ? largest : smallest)
   };
-  // Each part for itself.
+  // Handles each part separately.
   struct Complex : Pointwise<NanToNumArgs> {
     static constexpr auto compute = kComplexTypes;
     static constexpr int num_scalars = 3;

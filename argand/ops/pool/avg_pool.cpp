@@ -116,7 +116,7 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
       averaged *= in[d];
       made *= g.sizes()[d];
     }
-    if (made == 1) return (g / averaged).expand(in);  // a view, which fits whatever layout it meets
+    if (made == 1) return (g / averaged).expand(in);  // a view, which fits any layout
     return _adaptive_avg_pool_nd_backward(g, c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()));
   }
   static void samples(S& s) {

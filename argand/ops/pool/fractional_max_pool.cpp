@@ -13,7 +13,7 @@ Tensor window_positions(const Tensor& sample, int64_t in, int64_t kernel, int64_
   const Tensor last = full({sample.size(0), 1}, in - kernel, index.dtype(kLong));
   Tensor starts = last;
   if (out > 1) {
-    // In the samples' dtype, as PyTorch does: the places depend on its rounding.
+    // In the samples' dtype, as in PyTorch: the positions depend on its rounding.
     const Tensor alpha = full({1}, in - kernel, sample.options()) / full({1}, out - 1, sample.options());
     const Tensor u = sample.unsqueeze(1), i = arange(out - 1, sample.options()).unsqueeze(0);
     starts = cat({((i + u) * alpha).to(kLong) - (u * alpha).to(kLong), last}, 1);

@@ -1,4 +1,4 @@
-// max_unpool: maxima back at the positions they were taken from, zeros elsewhere.
+// max_unpool: puts maxima back at their positions, with zeros elsewhere.
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"

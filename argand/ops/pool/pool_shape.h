@@ -1,4 +1,4 @@
-// From an op's arguments to the shape of a pooling, with every check a user can fail.
+// Derives the shape of a pooling from an op's arguments, with all checks of the user's input.
 #pragma once
 #include "argand/core/tensor.h"
 #include "argand/kernels/cpu/pool.h"
@@ -14,7 +14,7 @@ struct PoolOptions {
 cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions& o);
 cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArrayRef output_size);
 
-// ShapeError where an adaptive pooling made no elements: no gradient can come from there.
+// ShapeError if an adaptive pooling gave no elements: it can have no gradient.
 void check_gradient(const char* op, const Tensor& grad_output);
 
 // The result's sizes: the input's with its last `spatial` ones replaced.
@@ -22,7 +22,7 @@ Dims pooled_sizes(const Tensor& input, const cpu::PoolShape& s, size_t spatial);
 
 // Strides of a result of `sizes`: its channels are last if those of `t`, an operand, are; empty: contiguous.
 Dims pooled_strides(IntArrayRef sizes, const Tensor& t, size_t spatial);
-// The layout in which the device of `t` does the pooling, of which `shape` is told.
+// The layout in which the device of `t` computes the pooling; `shape` is set to it.
 ChannelLayout pool_layout(cpu::PoolShape& shape, const Tensor& t, size_t spatial);
 
 }  // namespace argand::ops

@@ -13,7 +13,7 @@ namespace {
 
 using ops::number_text;
 
-// What stands behind every number of a matrix: it is one format for all of them.
+// The format of all numbers of a matrix.
 struct Format {
   double scale = 1;  // printed once, numbers are divided by it
   int64_t width = 0;

@@ -25,7 +25,7 @@ void widen(Column& column, const std::string& text) {
   column.width = std::max(column.width, static_cast<int64_t>(text.size()));
 }
 
-// What decides about the format: the finite values other than 0.
+// The values that decide the format: the finite ones other than 0.
 struct Range {
   explicit Range(const std::vector<double>& values) {
     for (const double v : values) {

@@ -138,7 +138,7 @@ bool is_default(ScalarType t) {
   return t == floating || t == to_complex_type(floating) || t == kLong || t == kBool;
 }
 
-// What stands behind the elements: device='meta', size=(0, 3), dtype=torch.int32, grad_fn=<MulBackward0>.
+// The text after the elements: device='meta', size=(0, 3), dtype=torch.int32, grad_fn=<MulBackward0>.
 std::vector<std::string> suffixes_of(const Tensor& t) {
   std::vector<std::string> out;
   if (!t.is_cpu()) out.push_back("device='" + t.device().str() + "'");

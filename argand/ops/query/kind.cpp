@@ -1,11 +1,11 @@
-// What a tensor is, and forms that PyTorch computes late and Argand at once: conjugates and negatives.
+// Queries of a tensor's kind, and conjugates and negatives, which PyTorch computes lazily and Argand at once.
 #include "argand/ops/define.h"
 #include "argand/ops/query/args.h"
 
 namespace argand::ops {
 namespace {
 
-// The tensor itself: nothing of it is computed late.  An undefined one is an error.
+// Returns the tensor itself: nothing is computed lazily.  An undefined one is an error.
 const Tensor& computed(const Tensor& t) {
   t.impl();
   return t;

@@ -14,7 +14,7 @@ struct Poisson : Kernel<PoissonArgs> {
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
   static void run(const Args& a, Tensor& out) {
-    if (!out.is_cpu()) {  // what the means are is not checked: that would wait for the GPU
+    if (!out.is_cpu()) {  // the means are not checked: that would wait for the GPU
       const Tensor rates = exec::dense(a.self, kDouble);
       Draw draw{Draw::kPoisson};
       draw.chances = rates.impl().data();
@@ -34,7 +34,7 @@ struct Poisson : Kernel<PoissonArgs> {
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
-    // Steps, whose differences are no gradient.
+    // A step function, whose differences are no gradient.
     s.add_without_gradient({s->real({4, 6}, 0, 30)});
     s.fails({s->real({2}, -2, -1)}, "poisson: invalid Poisson rate, expected rate to be non-negative, got -");
   }

@@ -166,7 +166,7 @@ struct Randperm : Kernel<RandpermArgs> {
     ARGAND_CHECK(ValueError, a.n >= 0, "randperm: n must be non-negative, got ", a.n);
     ARGAND_CHECK(DtypeError, dtype != kBool && !is_complex(dtype), "randperm: not implemented for dtype ", dtype);
     if (a.n > 0 && is_integral(dtype)) check_integer_range("randperm", 0, a.n, dtype);
-    if (!is_integral(dtype)) {  // numbers beyond are not all there
+    if (!is_integral(dtype)) {  // not all larger integers are representable
       const int digits = dtype == kHalf ? 11 : dtype == kBFloat16 ? 8 : dtype == kFloat ? 24 : 53;
       ARGAND_CHECK(ValueError, a.n <= (int64_t{1} << digits) + 1, "randperm: n is too large for dtype ", dtype, ": ",
                    a.n);
@@ -174,7 +174,7 @@ struct Randperm : Kernel<RandpermArgs> {
     return meta_of(Args::kName, {a.n}, a.options, dtype);
   }
   static void run(const Args& a, Tensor& out) {
-    if (!out.is_cpu()) {  // the order of random numbers, which are hardly ever equal
+    if (!out.is_cpu()) {  // the sorting order of random numbers, which are rarely equal
       const Tensor keys = exec::new_tensor({{a.n}, kLong}, out.device());
       draw_integers(keys, 0, 0, a.generator);
       return exec::copy_elements(out, argsort(keys));

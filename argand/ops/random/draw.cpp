@@ -17,7 +17,7 @@
 namespace argand::ops {
 namespace {
 
-// A complex tensor as real and imaginary parts in turn.
+// A complex tensor as alternating real and imaginary parts.
 Tensor parts_of(const Tensor& t) {
   Dims sizes = t.impl().sizes;
   Dims strides;
@@ -67,7 +67,7 @@ CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
   const Generator& given = of_device(device, g);
   announce_draw(*given.impl_ptr());
   auto& other = *given.get<CudaGeneratorImpl>();
-  // Not in the thread's own memory: a library that is loaded later (by Python) gets little of that.
+  // Not thread_local: a library that is loaded later (by Python) gets little thread-local memory.
   thread_local const auto stream = std::make_unique<CpuGeneratorImpl>();
   const std::lock_guard lock(other.mutex_);
   stream->set_current_seed(mixed(other.current_seed(), other.advance(4)));
@@ -106,7 +106,7 @@ void draw_uniform(const Tensor& out, double from, double to, const std::optional
 }
 
 void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g) {
-  // The variance is that of both parts together; the mean, as PyTorch has it, each part's.
+  // The variance is that of both parts together; the mean is that of each part, as in PyTorch.
   if (out.is_complex()) return draw_normal(parts_of(out), mean, std / std::sqrt(2.0), g);
   const bool serial = !out.is_contiguous();  // PyTorch fills only contiguous tensors by blocks
   fill_in_memory_order(out, [&](const Tensor& t) {

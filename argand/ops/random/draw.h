@@ -1,4 +1,4 @@
-// What the random ops share: the generator to draw from, and the order in which a tensor is filled.
+// Shared parts of the random ops: the generator to draw from, and the order in which a tensor is filled.
 #pragma once
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/copy.h"
@@ -7,14 +7,14 @@
 
 namespace argand::ops {
 
-// For the CPU.  An op of a GPU that runs on the CPU for want of a kernel draws from a stream of its own, which begins
-// where the GPU's generator is and moves that on.  DeviceError if `g` is not of the op's device.
+// For the CPU.  A GPU op that runs on the CPU because it has no kernel draws from a separate stream, which starts at
+// the GPU generator's position and advances that generator.  DeviceError if `g` is not of the op's device.
 CpuGeneratorImpl& generator_of(const std::optional<Generator>& g);
 
-// Fills a contiguous tensor of a GPU.
+// Fills a contiguous tensor on a GPU.
 void draw_on_device(const Tensor& t, const Draw& draw, const std::optional<Generator>& g);
 
-// The dimensions of `t`, slowest first: the order in which PyTorch draws.
+// The dimensions of `t`, slowest first, which is the order in which PyTorch draws.
 Dims memory_order(const Tensor& t);
 // `t` with its dimensions in that order.
 Tensor in_memory_order(const Tensor& t);

@@ -1,4 +1,4 @@
-// Dropout: elements, or whole channels, become zero at random and the others grow in return.
+// Dropout: elements, or whole channels, become zero at random, and the others are scaled up.
 #include <cmath>
 
 #include "argand/ops/define.h"
@@ -24,7 +24,7 @@ Tensor draw(const DropoutKind& d, const Tensor& input, double p) {
   return empty(sizes, options).bernoulli_(1 - p);
 }
 
-// What the input is multiplied by, and what is added then (undefined: nothing).
+// The factor of the input, and the summand (undefined: none).
 struct Factors {
   Tensor scale, shift;
 };
@@ -45,7 +45,7 @@ bool is_identity(const DropoutKind& d, const Tensor& input, double p, bool train
   return input.numel() == 0 || p == 0 || !train;
 }
 
-// Draws of a GPU need not be those of bernoulli_(): a byte instead of a factor for each element.
+// A GPU need not draw the numbers of bernoulli_(): a byte per element instead of a factor.
 bool takes_mask(const DropoutKind& d, const Tensor& input, double p) {
   return input.is_cuda() && !d.channels && !d.alpha && p < 1 && is_floating_point(input.dtype());
 }

@@ -15,7 +15,7 @@ namespace {
 
 TensorMeta meta_of_self(const Tensor& self) { return {self.impl().sizes, self.dtype()}; }
 
-// The largest integer below which all are exact.
+// The largest integer up to which all integers are exact.
 int64_t largest(ScalarType t) {
   return dispatch<kRealTypes>(t, "random_", [](auto tag) -> int64_t {
     using T = typename decltype(tag)::type;
@@ -30,7 +30,7 @@ int64_t largest(ScalarType t) {
   });
 }
 
-// random_ without bounds.
+// The range of random_ without bounds.
 Draw full_range(ScalarType t) {
   const bool wide = t == kLong || t == kDouble;
   return {Draw::kIntegers, 0, 0, 0, static_cast<uint64_t>(largest(t)) + 1, wide};

@@ -1,5 +1,5 @@
-// Samples of gamma and Dirichlet distributions, which have gradients: how a sample moves with the parameter while its
-// quantile stays (implicit reparametrisation).
+// Samples of gamma and Dirichlet distributions with gradients: the derivative of a sample by the parameter at a fixed
+// quantile (implicit reparametrisation).
 #include <limits>
 
 #include "argand/kernels/cpu/random.h"

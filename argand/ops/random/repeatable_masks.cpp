@@ -26,7 +26,7 @@ void RepeatableMasks::take(const Tensor& state, int64_t elements, int64_t masks)
     return blocks::keep_numbers.on(device)(*generator.impl_ptr(), static_cast<uint64_t>(masks) * kNumbersOfMask,
                                            state.impl().data());
   }
-  constexpr uint64_t kWords = 2;  // for an element, as bernoulli_() takes them
+  constexpr uint64_t kWords = 2;  // per element, as in bernoulli_()
   CpuGeneratorImpl& generator = generator_of({});
   const std::lock_guard lock(generator.mutex_);
   const std::vector<uint8_t> bytes = generator.state();

@@ -1,4 +1,4 @@
-// Masks of dropout that an op draws a part at a time and its gradient draws again, instead of finding them in memory.
+// Dropout masks that an op draws in parts and its gradient draws again, so that they need not be stored.
 #pragma once
 #include <optional>
 
@@ -9,21 +9,21 @@ namespace argand::ops {
 
 class RepeatableMasks {
  public:
-  // The bytes in which is kept where a generator stood: none if nothing is drawn.
+  // The shape and dtype of the stored generator state: bytes, none if nothing is drawn.
   static TensorMeta state_meta(const Device& device, double p);
-  // Takes what `masks` masks of `elements` in all need from the generator of state's device, and keeps in `state` where
-  // it stood.
+  // Reserves from the generator of state's device what `masks` masks with `elements` elements in total need, and stores
+  // the generator's position in `state`.
   static void take(const Tensor& state, int64_t elements, int64_t masks);
 
   RepeatableMasks(const Tensor& state, double p);
-  // What the elements of the next mask are multiplied by: 0 with probability p, else a number that makes up for it.
-  // The masks of a CPU, one after the other, are those of dropout of all of their elements at once.
+  // The factors of the next mask: 0 with probability p, else a number that compensates.
+  // On a CPU, the masks in sequence equal one dropout mask over all of their elements.
   Tensor next(const Dims& sizes, ScalarType dtype);
 
  private:
   Tensor state_;
   double p_;
-  std::optional<Generator> repeated_;  // of a CPU
+  std::optional<Generator> repeated_;  // on a CPU
   int64_t drawn_ = 0;
 };
 

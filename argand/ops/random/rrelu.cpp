@@ -1,4 +1,4 @@
-// rrelu: a leaky relu whose slopes are drawn.
+// rrelu: a leaky relu with random slopes.
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/random/args.h"

@@ -29,7 +29,7 @@ ARGAND_OP(BernoulliP)
 
 namespace {
 
-// Samples have a history, in which the parameters have the gradient 0.
+// Samples are recorded in the graph, with gradient 0 for the parameters.
 Tensor with_parameters(Tensor sample, const Tensor& parameter) {
   if (!GradMode::is_enabled() || !parameter.requires_grad()) return sample;
   return where(full({}, true, sample.options().dtype(kBool)), sample, parameter);
@@ -151,7 +151,7 @@ struct Multinomial : Kernel<MultinomialArgs> {
                        a.num_samples, a.replacement, raw<int64_t>(out));
     });
   }
-  // What the weights are is not checked: that would wait for the GPU.
+  // The weights are not checked: that would wait for the GPU.
   static void run_on_device(const Args& a, const Tensor& weights, const Tensor& out) {
     if (!a.replacement || a.num_samples == 1) {
       // The first events of Poisson processes whose rates are the weights.
@@ -162,11 +162,11 @@ struct Multinomial : Kernel<MultinomialArgs> {
     const Tensor sums = weights.to(op_math_type(weights.dtype())).cumsum(-1);
     const Tensor fractions = exec::new_tensor({out.impl().sizes, kDouble}, out.device());
     draw_on_device(fractions, {Draw::kUniform, 0, 1}, a.generator);
-    // In (0, 1], so that a category without weight is never met.
+    // In (0, 1], so that a category of weight 0 is never drawn.
     exec::copy_elements(out, searchsorted(sums.div(sums.slice(-1, -1)), fractions.neg().add(1)));
   }
   static void samples(S& s) {
-    // Some of few, few of many, one, with replacement: each is drawn in its own way.
+    // The four cases (some of few, few of many, one, with replacement) are drawn in different ways.
     s.add({s->positive({2, 40}), 7});
     s.add({s->positive({300}), 3});
     s.add({s->positive({2, 9}), 1});

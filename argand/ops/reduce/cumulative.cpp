@@ -159,7 +159,7 @@ struct LinearScan : Kernel<LinearScanArgs> {
     });
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
-    // What reaches element k comes through all later results: the same recurrence the other way round.
+    // The gradient of element k comes through all later results: the same recurrence in reverse.
     const Tensor arrived = _linear_scan(g, shifted(c.factor, c.dim, c.reverse, 0).conj(), c.dim, !c.reverse);
     Grads out{arrived, Tensor()};
     if (c.needs(1)) out[1] = arrived * shifted(c.result(), c.dim, !c.reverse, 0).conj();

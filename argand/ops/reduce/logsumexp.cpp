@@ -35,7 +35,7 @@ struct Logsumexp : Kernel<LogsumexpArgs> {
     const Tensor sum = (self - top.masked_fill(top.isinf(), 0)).exp().sum(dims, true).log() + top;
     return sum.reshape(reduced_sizes(self.sizes(), dims, keepdim));
   }
-  // Where the result is minus infinity so are all elements: e^(self - 0) is the 0 that is wanted.
+  // If the result is minus infinity, all elements are: e^(self - 0) is 0, as required.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor y = unreduce(c.result(), c.self.sizes(), c.dim, c.keepdim);
     const Tensor finite = y.masked_fill(y == -std::numeric_limits<double>::infinity(), 0);

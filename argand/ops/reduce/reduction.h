@@ -1,4 +1,4 @@
-// What the definitions of reductions share.
+// Shared parts of the definitions of reductions.
 #pragma once
 #include "argand/core/tensor.h"
 #include "argand/kernels/cpu/reduce.h"
@@ -12,16 +12,16 @@ constexpr ScalarType accumulator_type(ScalarType t) { return is_integral(t, true
 // `dim` of a schema (nothing or empty: all dimensions), wrapped and checked.
 Dims reduced_dims(const Tensor& self, const std::optional<Dims>& dim, const char* op);
 
-// The gradient (or a value) of a reduced tensor, with the reduced dimensions back and expanded to `sizes`.
+// Expands the gradient (or a value) of a reduced tensor to `sizes`, with the reduced dimensions restored.
 Tensor expand_reduced(const Tensor& reduced, IntArrayRef sizes, const std::optional<Dims>& dim, bool keepdim);
 // The same for one dimension.
 inline Tensor expand_reduced(const Tensor& reduced, IntArrayRef sizes, int64_t dim, bool keepdim) {
   return expand_reduced(reduced, sizes, Dims{dim}, keepdim);
 }
-// Reduced dimensions back as dimensions of size 1.
+// Restores reduced dimensions as dimensions of size 1.
 Tensor unreduce(const Tensor& reduced, IntArrayRef sizes, const std::optional<Dims>& dim, bool keepdim);
 
-// How many elements become one: the product of the sizes of `dims`.
+// The number of elements that are reduced to one: the product of the sizes of `dims`.
 int64_t reduced_numel(const Tensor& self, IntArrayRef dims);
 
 // out[k] = t[k - 1] along dim (t[k + 1] unless `later`), and `fill` where there is none; for gradients.
@@ -33,18 +33,18 @@ struct ReduceOptions {
   double parameter = 0;
   const void* center = nullptr;
   cpu::ReduceFinish finish = cpu::ReduceFinish::kNone;
-  double number = 0;  // of `finish`
+  double number = 0;  // the argument of `finish`
   std::optional<ScalarType> as = {};
 };
 void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims,
                  const ReduceOptions& options = {});
 
-// ValueError if there is no element to choose from: `op`: ....
+// ValueError, starting with `op`, if there is no element to choose from.
 void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims);
 
-// The gradient of elements chosen along `dim`, in the places they were chosen from.
+// The gradient of elements chosen along `dim`, at the positions they were chosen from.
 Tensor put_back(const Tensor& g, const Tensor& index, IntArrayRef sizes, int64_t dim, bool keepdim);
-// The gradient of a value chosen from the elements along `dim` (none: of all), shared evenly by those that equal it.
+// The gradient of a value chosen along `dim` (none: from all elements), shared equally by the elements that equal it.
 Tensor share_among_equals(const Tensor& g, const Tensor& self, const Tensor& result, const Dims& dim = {},
                           bool keepdim = false);
 

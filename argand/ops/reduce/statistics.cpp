@@ -43,7 +43,7 @@ Tensor quantiles(const char* op, const Tensor& self, const Tensor& given, std::o
     ARGAND_CHECK(ValueError, number >= 0 && number <= 1, op, ": quantile() q must be in the range [0, 1] but got ",
                  number);
   }
-  // Of one that waits for no device: as in PyTorch.
+  // Values on the CPU are checked, because that waits for no device, as in PyTorch.
   if (given.is_cpu())
     ARGAND_CHECK(ValueError, given.ge(0).logical_and(given.le(1)).all().item().toBool(), op,
                  ": quantile() q values must be in the range [0, 1]");

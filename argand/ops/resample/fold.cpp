@@ -15,7 +15,7 @@ struct Windows {
   int64_t windows() const { return count[0] * count[1]; }
   int64_t padded(size_t d) const { return image[d] + 2 * padding[d]; }
 
-  // For each element k of the kernel and each window i, in this order, where it lies in the padded dimension.
+  // For each element k of the kernel and each window i, in this order, its position in the padded dimension.
   Tensor positions(size_t d, const Device& device) const {
     Dims at;
     for (int64_t k = 0; k < kernel[d]; ++k)

@@ -1,4 +1,4 @@
-// Spatial transformers: affine_grid_generator, and grid_sampler, which looks an image up at any positions.
+// Spatial transformers: affine_grid_generator, and grid_sampler, which samples an image at given positions.
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/resample/args.h"
@@ -15,16 +15,16 @@ struct Sampling {
   bool align_corners;
 };
 
-// From [-1, 1] to elements of a dimension.
+// Converts from [-1, 1] to element positions of a dimension.
 Tensor in_elements(const Tensor& x, int64_t size, bool align_corners) {
   const auto n = static_cast<double>(size);
   return align_corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
 }
 
-// Zeros that depend on `x`: its gradient is there, and zero.
+// Zeros that depend on `x`, so that its gradient is defined and zero.
 Tensor zeros_of(const Tensor& x) { return x.masked_fill(ones(x.sizes(), x.options().dtype(kBool)), 0); }
 
-// Mirrored at twice_low / 2 and twice_high / 2, as often as it takes.
+// Reflects at twice_low / 2 and twice_high / 2, as often as necessary.
 Tensor mirrored(const Tensor& x, int64_t twice_low, int64_t twice_high) {
   if (twice_low == twice_high) return zeros_of(x);
   const double low = static_cast<double>(twice_low) / 2, span = static_cast<double>(twice_high - twice_low) / 2;
@@ -33,7 +33,7 @@ Tensor mirrored(const Tensor& x, int64_t twice_low, int64_t twice_high) {
   return where(flips.remainder(2).eq(0), rest + low, -rest + (span + low));
 }
 
-// Positions outside brought inside, as the padding says.
+// Moves positions outside to the inside, as the padding mode says.
 Tensor brought_inside(const Sampling& s, const Tensor& x, int64_t size) {
   if (s.padding == kZerosOutside) return x;
   const Tensor in = s.padding == kBorder ? x
@@ -181,7 +181,7 @@ struct GridSampler2d : Composite<GridSampler2dArgs> {
   }
   static void samples(S& s) {
     s->accuracy({16, "the coordinates and weights of neighbours are rounded to float32"});
-    // Apart from the kinks between elements.
+    // The samples avoid the kinks between elements.
     const Tensor grid = s->integer({2, 2, 3, 2}, -6, 7).to(kDouble) / 5 + 0.03;
     for (const int64_t padding : {kZerosOutside, kBorder, kReflection}) {
       s.add({s->real({2, 2, 3, 4}), grid, kBilinear, padding, padding == kBorder});
@@ -244,14 +244,14 @@ ARGAND_OP(GridSampler)
 
 namespace {
 
-// n positions in [-1, 1]: its ends, or the middles of n equal parts.
+// n positions in [-1, 1]: including the ends, or the centres of n equal parts.
 Tensor coordinates(int64_t n, bool align_corners, const TensorOptions& options) {
   if (n == 1) return zeros({1}, options);
   const Tensor ends = linspace(-1, 1, n, options);
   return align_corners ? ends : ends * (static_cast<double>(n - 1) / static_cast<double>(n));
 }
 
-// Those of an output of `size`, as rows x, y, (z,) 1: [N, places, spatial + 1].
+// The positions of an output of `size`, as rows x, y, (z,) 1: [N, places, spatial + 1].
 Tensor positions(IntArrayRef size, bool align_corners, const TensorOptions& options) {
   const IntArrayRef places = size.slice(2);
   std::vector<Tensor> columns;
@@ -299,7 +299,7 @@ struct AffineGridGenerator : Kernel<AffineGridGeneratorArgs> {
     const Tensor rows = positions(a.size, a.align_corners, TensorOptions(wide).device(out.device()));
     exec::copy_elements(out, rows.matmul(a.theta.to(wide).transpose(1, 2)).view(out.sizes()));
   }
-  // The positions are made again, so that backward may run twice without what the first run kept.
+  // The positions are computed again, so that backward may run twice although the first run freed its saved tensors.
   static Tensor grad_theta(const Ctx& c, const Tensor& g) {
     const ScalarType wide = wide_enough(g.dtype());
     const Tensor rows = positions(c.size, c.align_corners, TensorOptions(wide).device(g.device()));

@@ -1,4 +1,4 @@
-// The last dimensions of a tensor resampled, as one op, and its gradient as another: they are each other's gradients.
+// Resampling of a tensor's last dimensions as one op, and its gradient as another: each is the other's gradient.
 #include "argand/kernels/blocks.h"
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
@@ -33,7 +33,7 @@ Dims resized(const Tensor& t, IntArrayRef last) {
   return sizes;
 }
 
-// Channels stay last: of [N, C, resampled...].
+// Keeps channels last for [N, C, resampled...].
 Dims layout_of(const Tensor& t, IntArrayRef last) {
   return channel_strides(resized(t, last), t.sizes().size() == last.size() + 2 && strides_are_channels_last(t));
 }
@@ -67,7 +67,7 @@ struct UpsampleAny : Kernel<UpsampleAnyArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     if (out.numel() == 0) return;
-    // The CPU has weighted sums of float and double alone.
+    // The CPU has kernels for weighted sums in float and double only.
     const bool weighs = !is_nearest(static_cast<Filter>(a.filter));
     const ScalarType type = weighs && out.is_cpu() ? op_math_type(out.dtype()) : out.dtype();
     const Tensor self = exec::dense(a.self, type);

@@ -1,4 +1,4 @@
-// What all upsample ops do.
+// Shared parts of the upsample ops.
 #pragma once
 #include <optional>
 #include <vector>
@@ -18,7 +18,7 @@ struct Upsampling {
 Tensor upsample(const Upsampling& u, const Tensor& self, const Dims& output_size,
                 const std::vector<std::optional<double>>& scales);
 
-// The size of a result that is given itself or by factors of the input's.
+// The size of a result, given directly or by factors of the input's.
 class Resized {
  public:
   Resized(const char* op, const Tensor& input, size_t spatial, const std::optional<Dims>& output_size,

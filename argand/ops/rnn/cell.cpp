@@ -25,7 +25,7 @@ RnnState lstm_step(const RnnWeights& w, const Tensor& input_gates, const RnnStat
   return {w.w_hr.defined() ? linear(h, w.w_hr) : h, c};
 }
 
-// What a user can get wrong in a call of a cell: input and states are [N, ...] or, all of them, vectors.
+// Checks the arguments of a cell: input and states are [N, ...], or all of them are vectors.
 void check_cell(const char* op, RnnKind kind, const Tensor& input, const RnnState& state, const RnnWeights& w) {
   const int64_t gates = gates_of(kind);
   ARGAND_CHECK(ShapeError, w.w_ih.dim() == 2 && w.w_hh.dim() == 2, op, ": expected weights with 2 dimensions, got ",

@@ -11,14 +11,14 @@ struct RnnWeights {
   Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
 };
 
-// c is that of an LSTM alone.
+// Only an LSTM has c.
 struct RnnState {
   Tensor h, c;
 };
 
-// From the input's part of the gates, linear(x, w_ih, b_ih), and the state before to the state after.  `activated`, if
-// given, gets the gates: input, forget, cell, output of an LSTM; reset, update, new of a GRU, and the state's part of
-// the last.
+// Computes the next state from the input's part of the gates, linear(x, w_ih, b_ih), and the state before.
+// `activated`, if given, gets the gates: input, forget, cell, output of an LSTM; reset, update, new of a GRU, and the
+// state's part of the last.
 RnnState rnn_step(RnnKind kind, const RnnWeights& w, const Tensor& input_gates, const RnnState& state,
                   std::vector<Tensor>* activated = nullptr);
 

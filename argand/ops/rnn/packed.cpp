@@ -11,7 +11,7 @@
 namespace argand::ops {
 namespace {
 
-// For each packed row, where it stands in the padded batch of T steps.
+// For each packed row, its position in the padded batch of T steps.
 Tensor padded_rows(const Device& device, const Dims& batch_sizes, int64_t steps, int64_t batch, bool batch_first) {
   Dims index;
   for (size_t t = 0; t < batch_sizes.size(); ++t)

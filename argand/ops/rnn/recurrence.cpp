@@ -24,7 +24,7 @@ void check_start(const char* op, RnnKind kind, const Tensor& hx, const Tensor& c
   check_operand(op, "w_hh", w_hh, {gates_of(kind) * hidden, hidden}, dtype);
 }
 
-// What a device computes in: the CPU has kernels for float and double.
+// The dtype in which a device computes: the CPU has kernels for float and double.
 ScalarType type_on(const Device& device, ScalarType dtype) { return device.is_cpu() ? op_math_type(dtype) : dtype; }
 
 // The states before each step, [steps, batch, hidden].
@@ -98,8 +98,8 @@ struct Recurrent : Kernel<RecurrentArgs> {
     Grads out(c.num_tensors());
     if (!g[0].defined() && !g[1].defined()) return out;
     const Tensor grad_output = g[0].defined() ? g[0] : zeros_like(c.result(0)),
-                 grad_cn = c.cx.defined() ? g[1] : Tensor();  // of others than LSTMs it has no elements
-    if (GradMode::is_enabled()) {                             // in ops, which can be differentiated again
+                 grad_cn = c.cx.defined() ? g[1] : Tensor();  // empty except for LSTMs
+    if (GradMode::is_enabled()) {                             // composed of ops, which can be differentiated again
       const ComposedRecurrence composed(static_cast<RnnKind>(c.kind), c.gates, c.hx, c.cx, c.w_hh, c.b_hh, c.reverse);
       const auto all = composed.gradients(grad_output, grad_cn);
       for (size_t i = 0; i < all.size(); ++i)

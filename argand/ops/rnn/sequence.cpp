@@ -8,8 +8,8 @@
 namespace argand::ops {
 namespace {
 
-// A sequence as packed rows: those of step t are batch_sizes[t] ones, and they never become more.  A padded sequence
-// [T, N, ...] is the case in which all steps have N.
+// A sequence as packed rows: step t has batch_sizes[t] rows, which never increase.  A padded sequence [T, N, ...] is
+// the case in which all steps have N rows.
 struct Sequence {
   Tensor data;  // [sum of batch_sizes, features]
   Dims batch_sizes;
@@ -60,7 +60,7 @@ Pass run_backward(RnnKind kind, const RnnWeights& w, const std::vector<Tensor>& 
   RnnState state{first_rows(start.h, rows), first_rows(start.c, rows)};
   for (size_t i = gates.size(); i-- > 0;) {
     const int64_t now = gates[i].size(0);
-    if (now > rows) {  // shorter sequences begin here
+    if (now > rows) {  // shorter sequences start here
       state = {joined(state.h, rows_from(start.h, rows, now)), joined(state.c, rows_from(start.c, rows, now))};
       rows = now;
     }
@@ -196,7 +196,7 @@ Sequence packed(const char* op, const Tensor& data, const Tensor& batch_sizes) {
   return out;
 }
 
-// A padded sequence, and the way back from rows.
+// Converts a padded sequence to rows, and back.
 class Padded {
  public:
   Padded(const char* op, const Tensor& input, bool batch_first) : batch_first_(batch_first) {

@@ -1,4 +1,4 @@
-// How many elements have each value, or lie in each interval: bincount, histc.
+// Counts of elements by value or interval: bincount, histc.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@
 namespace argand::ops {
 namespace {
 
-// On a GPU: the sums of `weights` (how many there are, without) for each of `bins` numbers in `index`, in their order.
+// On a GPU: for each of `bins` numbers, the sum of `weights` (without: the count) where `index` has it, added in order.
 Tensor sums_of(const Tensor& index, const Tensor& weights, int64_t bins) {
   const Tensor added = weights.defined() ? weights : ones({1}, index.options()).expand(index.sizes());
   return zeros({bins}, added.options()).index_add_(0, index, added);
@@ -35,7 +35,7 @@ struct Bincount : Kernel<BincountArgs> {
     ARGAND_CHECK(ShapeError, !a.weights.defined() || a.weights.sizes() == a.self.sizes(),
                  "bincount: weights should be 1-d and have the same length as input, expected ", a.self.sizes(),
                  ", got ", a.weights.defined() ? a.weights.sizes() : IntArrayRef());
-    // How many there are only the kernel learns: it gives the result its size.
+    // Only the kernel finds the number of bins, so it gives the result its size.
     if (!a.weights.defined()) return {{0}, kLong};
     ARGAND_CHECK(DtypeError, !a.weights.is_complex(), "bincount: expected real weights, got ", a.weights.dtype());
     return {{0}, a.weights.dtype() == kFloat ? kFloat : kDouble};
@@ -59,7 +59,7 @@ struct Bincount : Kernel<BincountArgs> {
     const Tensor weights = a.weights.defined() ? exec::dense_clone(a.weights, out.dtype()) : Tensor();
     dispatch<kFloatTypes | dtype_bit(kLong)>(out.dtype(), "bincount", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      using Sum = std::conditional_t<std::is_same_v<T, float>, double, T>;  // many float32 weights may meet
+      using Sum = std::conditional_t<std::is_same_v<T, float>, double, T>;  // many float32 weights may be added
       const T* w = weights.defined() ? raw<T>(weights) : nullptr;
       std::vector<Sum> sums(static_cast<size_t>(size), Sum(0));
       for (int64_t i = 0; i < in.numel(); ++i) sums[static_cast<size_t>(p[i])] += w ? w[i] : T(1);
@@ -122,13 +122,13 @@ struct Histc : Kernel<HistcArgs> {
                      [](int64_t count) { return static_cast<T>(static_cast<op_math_t<T>>(count)); });
     });
   }
-  // Of x in [low, high].  Where the product or a difference overflows, in halves and in another order.
+  // The part that x in [low, high] lies in.  If the formula overflows, halved numbers in another order give it.
   template <class A>
   static int64_t part_of(A x, A low, A high, int64_t bins) {
     const A n = static_cast<A>(bins), place = (x - low) * n / (high - low);
     return static_cast<int64_t>(std::isfinite(place) ? place : (x / 2 - low / 2) / (high / 2 - low / 2) * n);
   }
-  // The range is left as it is given, unless it is empty.
+  // Keeps the given range unless it is empty.
   template <class A>
   static void check_range(A& low, A& high) {
     if (low == high) {
@@ -174,7 +174,7 @@ struct Histc : Kernel<HistcArgs> {
                    halves = x.div(2).sub(low / 2).div(static_cast<A>(high / 2 - low / 2)).mul(a.bins);
       const Tensor part = where(place.isfinite(), place, halves).to(kLong).clamp_max(a.bins - 1);
       const Tensor counted = x.ge(low).logical_and(x.le(high));
-      // Those that are not counted have a bin of their own.
+      // Uncounted elements have a bin of their own.
       const Tensor counts = sums_of(where(counted, part, full({}, a.bins, part.options())), Tensor(), a.bins + 1);
       exec::copy_elements(out, counts.slice(0, 0, a.bins));
     });

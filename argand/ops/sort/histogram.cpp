@@ -1,4 +1,4 @@
-// How many points lie in each cell of a grid: histogram, histogramdd.
+// Counts of points in each cell of a grid: histogram, histogramdd.
 #include <cmath>
 
 #include "argand/ops/define.h"
@@ -16,7 +16,7 @@ void check_points(const char* op, const Tensor& points, size_t given, const char
                given);
 }
 
-// The least and the greatest of each dimension in turn: of the range, or of the points (a row each).
+// The minimum and maximum of each dimension in turn: of the range, or of the points (one per row).
 std::vector<double> limits(const char* op, const Tensor& points, const std::optional<std::vector<double>>& range) {
   const auto ndim = static_cast<size_t>(points.sizes()[1]);
   std::vector<double> out(2 * ndim);
@@ -70,8 +70,8 @@ std::vector<Tensor> given_edges(const char* op, const Tensor& points, const std:
   return edges;
 }
 
-// How many points (a row each), or which weight, each cell between the edges has; a cell has its lower edges, and the
-// last ones their upper edges too.
+// The number of points (one per row), or their weight, in each cell between the edges.  A cell includes its lower
+// edges, and the last cells also their upper edges.
 Tensor counts(const char* op, const Tensor& points, const std::vector<Tensor>& edges, const Tensor& weight,
               bool density) {
   const int64_t n = points.sizes()[0];
@@ -96,9 +96,9 @@ Tensor counts(const char* op, const Tensor& points, const std::vector<Tensor>& e
     sizes.push_back(bins);
     cell = cell * bins + searchsorted(edges[d], x, false, true).sub(1).clamp_max(bins - 1);
     const Tensor inside = x.ge(edges[d].select(0, 0)).logical_and(x.le(edges[d].select(0, bins)));
-    outside = outside.logical_or(inside.logical_not());  // NaN is
+    outside = outside.logical_or(inside.logical_not());  // NaN is outside
   }
-  // Those outside have a cell of their own.
+  // Points outside have a cell of their own.
   const Tensor all = cell.masked_fill(outside, cells).bincount(optional(weight), cells + 1);
   Tensor out = all.slice(0, 0, cells).to(points.dtype()).reshape(sizes);
   if (!density) return out;
@@ -111,10 +111,10 @@ Tensor counts(const char* op, const Tensor& points, const std::vector<Tensor>& e
   return out;
 }
 
-// Of one dimension: a column, and what it is counted by as a row.
+// For histograms of one dimension: the values as a column, and the weights as a row.
 Tensor column(const Tensor& self) { return self.detach().reshape({-1, 1}); }
 Tensor row(const Tensor& weight) { return weight.defined() ? weight.detach().reshape({-1}) : weight; }
-// Of several.
+// For histograms of several dimensions: one row for each point.
 Tensor rows(const Tensor& self) {
   return self.detach().reshape({numel_of(self.sizes().slice(0, self.sizes().size() - 1)), self.sizes().back()});
 }

@@ -35,7 +35,7 @@ void run_pick(Pick what, int64_t nth, const Tensor& self, int64_t given_dim, std
   run_rows(what, nth, rows, DimSplit(rows.sizes(), rows.dim() - 1), outs[0], outs[1]);
 }
 
-// Of all elements; NaN if there are none, which an integer cannot say.
+// Picks among all elements.  The result for an empty tensor is NaN, which an integer dtype cannot hold.
 TensorMeta pick_of_all_meta(const char* op, const Tensor& self) {
   ARGAND_CHECK(ValueError, self.numel() > 0 || self.is_floating_point(), op,
                ": expected at least one element of dtype ", self.dtype(), ", got shape ", self.sizes());
@@ -179,7 +179,7 @@ struct Mode : Kernel<ModeArgs> {
     s.add({s->integer({4, 9}, 0, 3)});
     s.add({s->integer({9, 4}, -2, 2), 0, true});
     s.add({s->integer({3000}, 0, 2000)});
-    // The least change of an element makes it a different one: there is no derivative.
+    // The smallest change of an element can change the result: there is no derivative.
     s.add_without_gradient({s->apart({3, 4}), 1});
     s.fails({s->real({3, 0}), 1}, "mode: Expected reduction dim 1 to have non-zero size.");
   }

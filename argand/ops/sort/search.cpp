@@ -1,4 +1,4 @@
-// Looking for values in sorted ones: searchsorted, bucketize, isin.
+// Searches in sorted values: searchsorted, bucketize, isin.
 #include "argand/exec/pointwise.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
@@ -8,7 +8,7 @@
 namespace argand::ops {
 namespace {
 
-// The dtype of both, by the rules of arithmetic.
+// The common dtype of both, by type promotion.
 ScalarType common_type(const Tensor& a, const Tensor& b) {
   const Tensor* both[] = {&a, &b};
   return exec::pointwise_types(Promote::kDefault, both).result;
@@ -79,7 +79,7 @@ struct Searchsorted : Kernel<SearchsortedArgs> {
     call.type = type;
     call.n = n;
     call.count = self.numel();
-    // Without a row for each, all are looked for in the same one.
+    // With a single sorted row, all values are searched in it.
     call.per_row = sequence.dim() == 1 ? std::max<int64_t>(call.count, 1) : self.sizes().back();
     call.right = search_right("searchsorted", a.right, a.side);
     call.out = out.impl().data();

@@ -1,4 +1,4 @@
-// All of a dimension in order, or the first few: sort, argsort, msort, topk.
+// Sorting along a dimension, fully or the first few: sort, argsort, msort, topk.
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
@@ -115,7 +115,7 @@ struct Topk : Kernel<TopkArgs> {
     return {{sizes, a.self.dtype()}, {sizes, kLong}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    // A 0-dim tensor gives its one element for k = 0, too.
+    // A 0-dim tensor returns its one element for k = 0, too.
     const int64_t count = a.self.dim() == 0 ? 1 : a.k;
     run_sort(a.self, wrap_dim(a.dim, a.self.dim(), "topk"), count, a.largest, outs);
   }

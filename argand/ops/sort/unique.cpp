@@ -1,4 +1,4 @@
-// Which elements or rows there are: _unique2, unique_dim, unique_consecutive.
+// Distinct elements or rows: _unique2, unique_dim, unique_consecutive.
 #include <numeric>
 
 #include "argand/kernels/cpu/sort.h"
@@ -129,17 +129,17 @@ namespace {
 
 using Uniques = std::tuple<Tensor, Tensor, Tensor>;
 
-// Of all elements; `inverse` has the shape of self.
+// The unique elements of the whole tensor; `inverse` has the shape of self.
 Uniques of_elements(const Tensor& self, bool sort, bool return_inverse, bool return_counts) {
   const Tensor flat = self.reshape({-1});
   const auto [positions, inverse, counts] = _unique_rows(flat.unsqueeze(1), sort, return_inverse, return_counts);
   return {flat.index_select(0, positions), return_inverse ? inverse.view(self.sizes()) : inverse, counts};
 }
 
-// Of the slices along a dimension; all three results in any case, as PyTorch gives them.
+// The unique slices along a dimension; always returns all three results, as PyTorch does.
 Uniques of_slices(const char* op, const Tensor& self, int64_t dim, bool sort) {
   const int64_t d = wrap_dim(dim, self.dim(), op), n = size_at(self, d);
-  // Without elements all slices would be equal, or there are no slices; PyTorch refuses the first.
+  // Without elements, either all slices would be equal, which PyTorch refuses, or there are no slices.
   ARGAND_CHECK(ValueError, self.numel() > 0 || n == 0, op,
                ": there are 0 sized dimensions, and they aren't selected, so unique cannot be applied; got sizes ",
                self.sizes());

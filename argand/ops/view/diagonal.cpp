@@ -67,7 +67,7 @@ struct Unfold : View<UnfoldArgs> {
     v.strides.push_back(stride);
     return v;
   }
-  // Windows overlap: each element of g is added to the place it was read from.
+  // Windows overlap, so each element of g is added to the position it was read from.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     if (c.sizes(kSelf).empty()) return g.sum();
     const int64_t d = wrap_dim(c.dimension, c.ndim(kSelf), "unfold");

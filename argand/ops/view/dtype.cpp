@@ -43,7 +43,7 @@ struct ViewDtype : View<ViewDtypeArgs> {
     rescale(v, from, to, last);
     return v;
   }
-  // Of integers only: the tests give floating-point tensors other dtypes, whose bits differ.
+  // Samples are integers only: the tests give floating-point tensors other dtypes, whose bits differ.
   static void samples(S& s) {
     s.add({s->integer({2, 4}, -5, 6), kInt});
     s.add({s->integer({2, 4}, -5, 6), kDouble});

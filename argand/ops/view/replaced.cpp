@@ -7,7 +7,7 @@
 namespace argand::ops {
 namespace {
 
-// `whole` after `part`, a view of it, has become src.
+// Returns `whole` after writing src to `part`, a view of it.
 Tensor with_part(const char* op, const Tensor& whole, const Tensor& part, const Tensor& src) {
   ARGAND_CHECK(ShapeError, part.sizes() == src.sizes(), op,
                ": expected src to have a size equal to the slice of self. src size = ", src.sizes(),

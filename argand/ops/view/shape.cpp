@@ -39,7 +39,7 @@ struct Reshape : Composite<ReshapeArgs> {
     const Dims to = infer_size(a.shape, a.self.numel(), "reshape");
     if (view_strides(a.self.sizes(), a.self.strides(), to)) return a.self.view(to);
     const Tensor copy = a.self.clone(MemoryFormat::Contiguous).view(to);
-    // Of what nobody else has: programs see no view, and writes need not look for others.
+    // Nobody else holds the copy, so it is no view for programs, and writes need not look for other views.
     if (AutogradMeta* meta = autograd_meta_or_null(copy)) meta->base = Tensor();
     autograd::label_node(copy, "UnsafeViewBackward0", 0);
     return copy;

@@ -11,8 +11,8 @@ int64_t dim_of(const char* op, const Tensor& t, int64_t dim) {
   return wrap_dim(dim, t.dim(), op);
 }
 
-// The gradient of all pieces at once, as one tensor: through a slice each, it would be as many tensors of the whole
-// size.
+// The gradient of all pieces at once, as one tensor: with one slice op per piece, it would need a full-size tensor for
+// each.
 class PiecesNode final : public autograd::Node {
  public:
   PiecesNode(const char* name, const Tensor& whole, const std::vector<Tensor>& pieces, int64_t dim, bool dropped)
@@ -57,12 +57,12 @@ std::vector<Tensor> joined(const char* name, const Tensor& whole, std::vector<Te
   return pieces;
 }
 
-// So many tensors that they could not all be held are an error before the first is made.
+// A number of tensors that exceeds all memory is an error before the first is made.
 void check_number_of_pieces(const char* op, int64_t n) {
   constexpr int64_t kBytes = sizeof(TensorImpl) + sizeof(AutogradMeta);
   int64_t nbytes;
   ARGAND_CHECK(ValueError, !__builtin_mul_overflow(n, kBytes, &nbytes), op, ": ", n, " pieces do not fit any memory");
-  exec::new_tensor({{nbytes}, kByte}, kCPU);  // throws for what is beyond all memory, and allocates nothing
+  exec::new_tensor({{nbytes}, kByte}, kCPU);  // throws for an impossible size, and allocates nothing
 }
 
 // Pieces [0, at[0]), [at[0], at[1]), ... with Python's rules for bounds.

@@ -19,7 +19,7 @@ std::vector<Tensor> equal_pieces(const char* op, const Tensor& t, int64_t sectio
   return t.tensor_split(sections, dim);
 }
 
-// Of hsplit: of columns, or of a vector's elements.
+// The dimension that hsplit divides: the columns, or the elements of a vector.
 int64_t dim_of_columns(const char* op, const Tensor& t) { return dim_to_split(op, t, 1, t.dim() == 1 ? 0 : 1); }
 
 }  // namespace

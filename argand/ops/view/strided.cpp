@@ -1,4 +1,4 @@
-// The two views every other one could be written with: as_strided and alias.
+// The two views that can express every other one: as_strided and alias.
 #include "argand/ops/define.h"
 #include "argand/ops/view/args.h"
 
@@ -43,8 +43,8 @@ struct AsStrided : View<AsStridedArgs> {
                  capacity, " elements");
     return {a.size, a.stride, offset};
   }
-  // Both the view and self are places in one storage: add the gradient up in the span they cover, then read self's
-  // place. Elements of self that share an address share what arrived there evenly, as in PyTorch.
+  // The view and self are regions of one storage: sum the gradient in the span that they cover, then read self's
+  // region. Elements of self that share an address share its gradient equally, as in PyTorch.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const int64_t view_offset = c.storage_offset.value_or(c.offset(kSelf));
     const int64_t first = std::min(view_offset, c.offset(kSelf));
@@ -61,7 +61,7 @@ struct AsStrided : View<AsStridedArgs> {
     }
     return span.as_strided(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf) - first);
   }
-  // Where in `span` the elements of a layout are, in row-major order.
+  // The positions in `span` of a layout's elements, in row-major order.
   static Tensor addresses(const Dims& sizes, const Dims& strides, int64_t offset, const Tensor& span) {
     return arange(span.numel(), span.options().dtype(kLong)).as_strided(sizes, strides, offset).reshape({-1});
   }

@@ -1,4 +1,4 @@
-// torchvision's ops under autocast: they compute in float32 and give the dtype of what they were given.
+// torchvision's ops under autocast: they compute in float32 and return the dtype of their input.
 #pragma once
 #include "argand/exec/autocast.h"
 #include "argand/exec/autocast_scope.h"
@@ -6,7 +6,7 @@
 
 namespace argand::ops {
 
-// While it lives, nothing else is cast.
+// While this object exists, autocast casts nothing else.
 class Float32Region {
  public:
   // `input`: the tensor whose device counts, and whose dtype results get; `on_cpu`: whether the op does so there, too.

@@ -1,5 +1,5 @@
-// deform_conv2d: a convolution whose window reads the input at places moved by offsets (Dai et al. 2017; with masks,
-// Zhu et al. 2018).  What it reads is written as a matrix, with which the weight is multiplied.
+// deform_conv2d: a convolution whose window reads the input at positions that are moved by offsets (Dai et al. 2017;
+// with masks, Zhu et al. 2018).  The values it reads are written as a matrix, which is multiplied by the weight.
 #include "argand/kernels/detection.h"
 #include "argand/ops/define.h"
 #include "argand/ops/operand.h"
@@ -10,7 +10,7 @@
 namespace argand::ops {
 namespace {
 
-// The parts of a call that all ops of this file have.
+// The parts of a call that are common to all ops of this file.
 template <class Args>
 DeformShape shape_of(const Args& a, IntArrayRef input) {
   const auto places = a.offsets.sizes().slice(2);

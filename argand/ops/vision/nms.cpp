@@ -30,7 +30,7 @@ struct NmsKept : Kernel<NmsKeptArgs> {
   static void samples(S& s) {
     s.add({s->apart({5, 4}), 0.3});
     s.add({s->integer({40, 4}, 0, 9).to(kDouble), 0.25});
-    // More than a GPU chooses among at once.
+    // More boxes than a GPU handles at once.
     const Tensor corner = s->integer({1100, 2}, 0, 60), size = s->integer({1100, 2}, 1, 16);
     s.add({cat({corner, corner + size}, 1).to(kDouble), 0.25});
     s.add({s->real({0, 4}), 0.5});

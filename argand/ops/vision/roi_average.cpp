@@ -8,7 +8,7 @@
 namespace argand::ops {
 namespace {
 
-// Of _roi_average and its gradient.
+// The options of _roi_average and of its gradient.
 template <class Args>
 RoiOptions options_of(const Args& a) {
   ARGAND_CHECK(ValueError, a.window >= 0 && a.window <= 2, Args::kName, ": expected window 0, 1 or 2, got ", a.window);
@@ -24,7 +24,7 @@ void check_channels(const char* op, int64_t channels, int64_t height, int64_t wi
                " channels and ", height, " x ", width, " bins");
 }
 
-// Which channel of the input goes to each element of a result, as torchvision's ops return it.
+// The input channel of each element of a result, as torchvision's ops return it.
 Tensor channel_mapping(const Tensor& result) {
   const int64_t bins = result.sizes()[1] * result.sizes()[2] * result.sizes()[3];
   const Tensor numbers = arange(bins, TensorOptions(result.device()).dtype(kInt));

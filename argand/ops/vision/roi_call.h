@@ -1,4 +1,4 @@
-// Calls of the ops that pool regions of interest, checked.
+// Checked calls of the ops that pool regions of interest.
 #pragma once
 #include "argand/kernels/roi.h"
 #include "argand/ops/define.h"
@@ -15,7 +15,7 @@ struct RoiOptions {
 // ShapeError and DtypeError for regions that are not [rois, 5] of the images' dtype, ValueError for bins below 0.
 void check_rois(const char* op, const Tensor& images, const Tensor& rois, int64_t height, int64_t width);
 
-// Of images [batch, channels, height, width].
+// The sizes of a call on images [batch, channels, height, width].
 RoiShape roi_shape(const RoiOptions& options, IntArrayRef image_sizes, int64_t rois);
 
 // The tensors of a call as kernels take them: contiguous, and in the type that they compute in.
@@ -47,7 +47,7 @@ struct RoiArguments {
   const Tensor input, rois;
 };
 
-// For samples: `count` regions of so many images, among them some outside, without an area and turned around.
+// For samples: `count` regions of so many images, some of them outside, empty or with swapped corners.
 Tensor sample_regions(SampleSink* s, int64_t count, int64_t images);
 
 }  // namespace argand::ops

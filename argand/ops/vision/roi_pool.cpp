@@ -8,7 +8,7 @@
 namespace argand::ops {
 namespace {
 
-// The numbers, in all elements of images, of those that results were taken from, and which results were taken from any.
+// The indices, among all elements of images, of the chosen elements, and which results have such an element.
 std::pair<Tensor, Tensor> taken_from(const Tensor& rois, const Tensor& at, IntArrayRef images) {
   const Tensor image = rois.detach().select(1, 0).to(kLong).view({-1, 1, 1, 1});
   const Tensor channel = arange(images[1], image.options()).view({-1, 1, 1});

@@ -10,7 +10,7 @@
 
 namespace argand::parallel::test {
 
-// Runs `f` in a child, which ends with 1 if that throws, and together with this process unless `outlives`.
+// Runs `f` in a child, which exits with 1 if `f` throws, and which ends with this process unless `outlives`.
 template <class F>
 pid_t in_child(F f, bool outlives = false) {
   const pid_t child = ::fork();

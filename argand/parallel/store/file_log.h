@@ -1,10 +1,10 @@
-// The file behind a FileStore: what several processes did to their table, one record behind the other.
+// The file behind a FileStore: a log of the changes that several processes made to their table.
 //
 //   file   = "argand-file-store 1 ", 16 random digits, "\n", records
 //   record = a request of wire.h, u32 checksum of it
 //
-// Who writes holds an exclusive lock (flock), so an incomplete record at the end is that of a writer which was killed:
-// readers ignore it, and the next writer cuts it off.
+// A writer holds an exclusive lock (flock), so an incomplete record at the end comes from a writer that was killed:
+// readers ignore it, and the next writer truncates it.
 #pragma once
 #include "argand/base/function_ref.h"
 #include "argand/base/path.h"
@@ -23,7 +23,7 @@ class FileLog {
   // is not there at the first call.
   using Replay = function_ref<void(const wire::Request&)>;
   void with_lock(bool exclusive, Replay replay, function_ref<void()> act);
-  // Within an exclusive `act`: writes a record.
+  // Writes a record; to be called within an exclusive `act`.
   void append(const wire::Request& request);
   void remove_file();
   const std::string& path() const { return path_; }
@@ -39,7 +39,7 @@ class FileLog {
   std::string path_;
   Descriptor file_;     // during with_lock
   std::string header_;  // empty before the first record; tells whether the file is still the same
-  uint64_t end_ = 0;    // of what was read
+  uint64_t end_ = 0;    // the end of the part that was read
 };
 
 }  // namespace argand::parallel

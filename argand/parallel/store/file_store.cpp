@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// What tells who uses the file stands beside the keys of programs, which begin with a slash.
+// The keys that record the file's users have no slash; programs' keys begin with one.
 const std::string kUsers = "refcount/", kGone = "cleanup/";
 
 std::string in_file(const std::string& key) { return "/" + key; }
@@ -80,7 +80,7 @@ struct FileStore::Shared {
   void change(F f) {
     with(true, [&] { return f(), true; });
   }
-  // Within change(): the file first, as that may fail.
+  // To be called within change(): writes the file first, as that may fail.
   void commit(const Request& request) {
     log.append(request);
     apply(table, request);
@@ -93,7 +93,7 @@ struct FileStore::Shared {
     return result;
   }
 
-  // Looks until `ready` gives something.
+  // Polls until `ready` returns something.
   template <class F>
   auto await(bool exclusive, F ready, Timeout timeout, const std::vector<std::string>& keys) {
     const Clock::time_point begin = Clock::now();

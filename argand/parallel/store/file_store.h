@@ -4,9 +4,9 @@
 
 namespace argand::parallel {
 
-// The file, which a lock guards (flock), is made if it is not there.  The last of `num_workers` stores that leaves it
-// removes it; with -1 it stays.  Clones count as one.  A process that is killed never leaves, so its file stays, too;
-// nothing else is lost.  Waits look at the file up to 100 times a second.  StoreError where the system refuses
+// The file, which a lock guards (flock), is created if it does not exist.  The last of `num_workers` stores to leave
+// removes it; with -1 it stays.  Clones count as one store.  A process that is killed never leaves, so its file stays,
+// too; nothing else is lost.  Waits read the file up to 100 times a second.  StoreError if the system refuses
 // something.
 class FileStore final : public Store {
  public:

@@ -89,7 +89,7 @@ TEST_F(FileStoreTest, ATornRecordIsIgnored) {
   store.set("a", "1");
   store.set("b", std::string(100, 'b'));
   const auto whole = fs::file_size(path);
-  // Of the last record, so many bytes were written.
+  // The file is cut off after `bytes` bytes.
   for (uintmax_t bytes = 0; bytes < whole; bytes += 7) {
     const std::string torn = path + "." + std::to_string(bytes);
     fs::copy_file(path, torn);

@@ -24,7 +24,7 @@ class HashStore final : public Store {
   void queue_push(const std::string& key, const Value& value) override;
   Value queue_pop(const std::string& key, bool block = true) override;
   int64_t queue_len(const std::string& key) override;
-  // The clones have one table, and a timeout each.
+  // Clones share one table; each has its own timeout.
   std::shared_ptr<Store> clone() override;
 
  private:

@@ -17,7 +17,7 @@ class PrefixStore final : public Store {
   void wait(const std::vector<std::string>& keys, Timeout timeout) override;
   Value compare_set(const std::string& key, const Value& expected, const Value& desired) override;
   bool delete_key(const std::string& key) override;
-  int64_t num_keys() override;                    // of the other store: keys of all prefixes
+  int64_t num_keys() override;                    // the other store's number, with keys of all prefixes
   std::vector<std::string> list_keys() override;  // those with the prefix, without it
   void append(const std::string& key, const Value& value) override;
   std::vector<Value> multi_get(const std::vector<std::string>& keys) override;
@@ -32,7 +32,7 @@ class PrefixStore final : public Store {
 
   const std::string& prefix() const { return prefix_; }
   const std::shared_ptr<Store>& underlying_store() const { return store_; }
-  std::shared_ptr<Store> underlying_non_prefix_store() const;  // behind all prefixes
+  std::shared_ptr<Store> underlying_non_prefix_store() const;  // the store below all prefixes
 
  private:
   std::string with_prefix(const std::string& key) const { return prefix_ + "/" + key; }

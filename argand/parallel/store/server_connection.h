@@ -1,4 +1,4 @@
-// One client of the server of TCPStore: its socket, its greeting, and the bytes on their way.
+// One client of the server of TCPStore: its socket, its greeting, and its buffered bytes.
 #pragma once
 #include <chrono>
 #include <deque>
@@ -14,15 +14,15 @@ class ServerConnection {
   const Descriptor& socket() const { return socket_; }
   bool greeted() const { return stage_ == Stage::kReady; }
 
-  // Reads what has arrived, a piece at most.  False at the end of the connection.
+  // Reads at most one piece of the arrived bytes.  False at the end of the connection.
   bool receive();
-  // The next request; what belongs to the greeting is answered here.  WireError, also for a wrong secret.
+  // The next request; messages of the greeting are answered here.  WireError, also for a wrong secret.
   std::optional<wire::Request> next(const std::string& secret);
   void queue(const wire::Reply& reply);
   bool flush();  // writes what it can; false where the connection is lost
   bool has_output() const { return !out_.empty(); }
 
-  uint32_t watched = 0;  // the events that epoll was asked for
+  uint32_t watched = 0;  // the events registered with epoll
 
  private:
   enum class Stage { kHello, kProof, kReady };
@@ -31,7 +31,7 @@ class ServerConnection {
   Descriptor socket_;
   wire::MessageBuffer in_;
   std::deque<StoreTable::Stored> out_;
-  size_t written_ = 0;  // of the first
+  size_t written_ = 0;  // the bytes of the first message that were written
   Stage stage_ = Stage::kHello;
   Store::Value client_nonce_, server_nonce_;
 };

@@ -97,7 +97,7 @@ Reply ServerCore::answer(const Request& request) {
   return reply;
 }
 
-// Whether each key was there, and all are there together now.
+// Whether each key was set at some time, and all of them are set now.
 bool ServerCore::all_there(Waiter& waiter) {
   const std::vector<std::string>& keys = waiter.request.keys;
   const bool values = waiter.request.op != Op::kWait;
@@ -163,7 +163,7 @@ void ServerCore::forget(Client client, bool queued) {
 
 void ServerCore::leave(Client client) { forget(client, true); }
 
-// Those at the head of the queue are asked again, as long as there is something for them.
+// Retries the requests at the head of the queue, as long as values are left.
 void ServerCore::wake(const std::string& key) {
   const auto it = queues_.find(key);
   if (it == queues_.end()) return;

@@ -1,4 +1,4 @@
-// What the server of a TCPStore does with requests, apart from sockets: values, queues, and the clients that wait.
+// The request handling of a TCPStore's server, without sockets: values, queues, and the waiting clients.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace argand::parallel {
 
-// Not thread-safe.  A client that waits stands in the queue of the key that it waits for: nothing is polled.
+// Not thread-safe.  A waiting client is in the queue of the key that it waits for, so nothing is polled.
 class ServerCore {
  public:
   using Client = uint64_t;
@@ -19,23 +19,23 @@ class ServerCore {
   // `send` is called from the other methods; it must not call them.
   explicit ServerCore(Send send) : send_(std::move(send)) {}
 
-  // Answers at once, or later where the request waits.  REQUIRES: !waits(client); no part of the greeting.
+  // Answers at once, or later if the request waits.  REQUIRES: !waits(client); the request is no part of the greeting.
   void handle(Client client, wire::Request request, Clock::time_point now);
   bool waits(Client client) const { return waiters_.count(client) != 0; }
-  void leave(Client client);  // it is answered no more
+  void leave(Client client);  // the client gets no more replies
   std::optional<Clock::time_point> next_deadline() const;
-  void expire(Clock::time_point now);  // answers those whose time is over
+  void expire(Clock::time_point now);  // answers clients whose timeout has passed
 
  private:
   struct Waiter {
     wire::Request request;
     std::optional<Clock::time_point> deadline;
-    size_t found = 0;  // the first so many keys of the request were there
+    size_t found = 0;  // how many leading keys of the request exist
     std::string key;   // the one that it waits for
     std::list<Client>::iterator place;
   };
 
-  wire::Reply answer(const wire::Request& request);  // one that does not wait
+  wire::Reply answer(const wire::Request& request);  // answers a request that does not wait
   std::optional<wire::Reply> try_answer(Waiter& waiter);
   std::optional<wire::Reply> try_pop(Waiter& waiter);
   bool all_there(Waiter& waiter);

@@ -13,7 +13,7 @@ using Client = ServerCore::Client;
 class ServerCoreTest : public testing::Test {
  protected:
   void handle(Client client, Request request) { core.handle(client, std::move(request), now); }
-  // Who was answered since the last call, in order, each with the value that it got, or the status that is not ok.
+  // The clients that were answered since the last call, in order, each with its value, or a status that is not ok.
   std::string answered() { return std::exchange(answers, ""); }
 
   std::string answers;

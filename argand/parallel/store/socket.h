@@ -16,14 +16,14 @@ namespace argand::parallel {
 // its copies right after the fork.  fork_generation() counts the forks behind this process: an object that was made in
 // another generation has lost its sockets, and must not close numbers that may mean other files now.
 uint64_t fork_generation() noexcept;
-// Held during every fork.  Who holds it must not open or close descriptors.
+// Held during every fork.  Its holder must not open or close descriptors.
 std::mutex& fork_mutex();
 
 // Owns a file descriptor, which is closed on exec and in children.
 class Descriptor {
  public:
   Descriptor() = default;
-  // Takes over what `open` returns; empty, with errno, where that is negative.  No fork comes in between.
+  // Takes the descriptor that `open` returns; empty, with errno set, if it is negative.  No fork happens in between.
   explicit Descriptor(function_ref<int()> open);
   Descriptor(Descriptor&& other) noexcept;
   Descriptor& operator=(Descriptor&& other) noexcept;
@@ -46,14 +46,14 @@ Descriptor take_listener(int fd);  // a socket that is bound already
 uint16_t port_of(const Descriptor& socket);
 std::string local_address_of(const Descriptor& socket);  // as a number
 
-// A connection, or none with the reason in `why`.  One try of every address, within the deadline.  Does not block.
+// Connects, or sets `why`.  Tries every address once, within the deadline.  The socket does not block.
 Descriptor try_connect(const std::string& host, uint16_t port, Deadline deadline, std::string& why);
 
 // Waits until the socket may be read (or written).  False at the deadline.  Calls check_interrupt() meanwhile.
 bool wait_readable(const Descriptor& socket, Deadline deadline);
 bool wait_writable(const Descriptor& socket, Deadline deadline);
 
-// Accepts a connection that does not block; an empty descriptor with errno where there is none.
+// Accepts a connection as a non-blocking socket; an empty descriptor with errno set if there is none.
 Descriptor accept_from(const Descriptor& listener);
 
 }  // namespace argand::parallel

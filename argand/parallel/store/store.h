@@ -1,4 +1,4 @@
-// Values by name that the processes of a world share.  Keys are texts, values any bytes.
+// A key-value store that the processes of a world share.  Keys are strings, values are bytes.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -11,14 +11,14 @@
 
 namespace argand::parallel {
 
-// What queue_pop(key, false) throws where there is no value.
+// The error of queue_pop(key, false) if the queue is empty.
 class QueueEmptyError : public StoreError {
  public:
   using StoreError::StoreError;
 };
 
-// Every method may be called from any thread.  What waits throws StoreError ("wait timeout after 300ms, keys: a, b")
-// after the store's timeout, NetworkError where the connection is lost.  A timeout of 0 waits for ever.
+// Every method may be called from any thread.  Methods that wait throw StoreError ("wait timeout after 300ms, keys: a,
+// b") after the store's timeout, and NetworkError if the connection is lost.  A timeout of 0 waits forever.
 class Store {
  public:
   using Timeout = std::chrono::milliseconds;
@@ -31,12 +31,13 @@ class Store {
 
   virtual void set(const std::string& key, const Value& value) = 0;
   virtual Value get(const std::string& key) = 0;  // waits until it is set
-  // Adds to a number that is kept as a decimal text, 0 at first; the sum.  ValueError if the value is no number.
+  // Adds to a number that is stored as decimal text, 0 at first; returns the sum.  ValueError if the value is no
+  // number.
   virtual int64_t add(const std::string& key, int64_t amount) = 0;
   virtual bool check(const std::vector<std::string>& keys) = 0;  // whether all are set; does not wait
   virtual void wait(const std::vector<std::string>& keys, Timeout timeout) = 0;
-  // Sets `desired` if the value is `expected`, or if there is none and `expected` is empty.  The value then; `expected`
-  // if there is none.
+  // Sets `desired` if the value is `expected`, or if there is none and `expected` is empty.  Returns the value after
+  // that, or `expected` if there is none.
   virtual Value compare_set(const std::string& key, const Value& expected, const Value& desired) = 0;
   virtual bool delete_key(const std::string& key) = 0;  // whether it was set
   virtual int64_t num_keys() = 0;
@@ -54,7 +55,7 @@ class Store {
 
   virtual bool has_extended_api() const { return true; }  // append, multi_get and multi_set in one step each
 
-  // Waits until `size` processes called it with this key, which serves once.
+  // Waits until `size` processes have called it with this key, which can be used only once.
   virtual void barrier(const std::string& key, int64_t size, Timeout timeout) {
     const std::string last = key + "/last_member";
     if (add(key + "/num_members", 1) == size) set(last, Value{});

@@ -1,4 +1,4 @@
-// A store for what is below it: engines exchange addresses and ids through it.
+// Gives the communication engines a store through which they exchange addresses and ids.
 #pragma once
 #include "argand/parallel/store/prefix_store.h"
 #include "argand/runtime/transport.h"
@@ -7,7 +7,7 @@ namespace argand::parallel {
 
 class StoreRendezvous final : public Rendezvous {
  public:
-  // Its keys have the prefix.
+  // Adds the prefix to all keys.
   StoreRendezvous(const std::string& prefix, const std::shared_ptr<Store>& store) : store_(prefix, store) {}
   void set(const std::string& key, const std::string& value) override {
     store_.set(key, Store::Value(value.begin(), value.end()));

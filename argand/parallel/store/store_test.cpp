@@ -1,4 +1,4 @@
-// What all stores have in common.
+// Tests of the behaviour that all stores share.
 #include "argand/parallel/store/store.h"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ class StoreTable {
 
   void set(const std::string& key, Value value);
   Stored get(const std::string& key) const;  // null if there is none
-  // ValueError if the value is no number, or the sum is none of 64 bits; then nothing changes.
+  // ValueError if the value is no number, or the sum does not fit in 64 bits; then nothing changes.
   int64_t add(const std::string& key, int64_t amount);
   int64_t number(const std::string& key) const;  // 0 if there is no value; ValueError if it is no number
   Stored compare_set(const std::string& key, const Value& expected, const Value& desired);

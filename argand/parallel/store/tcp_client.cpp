@@ -84,7 +84,7 @@ Reply TcpClient::call(const Request& request, Deadline deadline, Store::Timeout 
   } catch (const wire::WireError& e) {
     lost(e.msg());
   } catch (...) {
-    socket_.close();  // the reply to this request must not be taken for that to the next
+    socket_.close();  // the next request must not get this reply
     throw;
   }
 }
@@ -105,7 +105,7 @@ void TcpClient::ensure_connected(Store::Timeout timeout) {
     socket_ = try_connect(host_, port_, deadline, why);
     if (socket_ && greet(deadline, why)) return;
     socket_.close();
-    // Thousands of clients that begin together do not try again together.
+    // Random pauses, so that thousands of clients do not retry at the same time.
     const milliseconds jittered = delay / 2 + milliseconds(random() % static_cast<uint64_t>(delay.count()));
     if (Clock::now() + jittered >= deadline) break;
     pause(jittered);
@@ -114,7 +114,7 @@ void TcpClient::ensure_connected(Store::Timeout timeout) {
                "ms while trying to connect to (", host_, ", ", port_, "). The last reason: ", why);
 }
 
-// False, with the reason, where another try may help.
+// False, with the reason, if another try may help.
 bool TcpClient::greet(Deadline deadline, std::string& why) {
   const std::string secret = store_secret();
   Request hello{wire::Op::kHello, wire::kVersion, 0, {std::string(wire::kMagic)}, {random_nonce()}};

@@ -8,17 +8,17 @@
 
 namespace argand::parallel {
 
-// Threads take turns.  Where the server is gone, the call and all later ones throw NetworkError.  A call that gives up
-// (interrupted, or the server does not answer in time) drops the connection, and the next call makes another.
+// Threads take turns.  When the server is gone, this call and all later ones throw NetworkError.  A call that gives up
+// (interrupted, or the server does not answer in time) drops the connection, and the next call opens a new one.
 class TcpClient {
  public:
   TcpClient(std::string host, uint16_t port) : host_(std::move(host)), port_(port) {}
 
-  // Tries until the timeout, with growing pauses, if there is no connection.
+  // If there is no connection, tries to connect until the timeout, with growing pauses.
   void connect(Store::Timeout timeout);
   // The address of this host at its end of the connection.
   std::string local_address(Store::Timeout timeout);
-  // The reply, whatever its status, by the deadline.  `timeout` is that of a connection that must be made first.
+  // The reply with any status, by the deadline.  `timeout` is for a connection that must be opened first.
   wire::Reply call(const wire::Request& request, Deadline deadline, Store::Timeout timeout);
 
  private:
@@ -34,9 +34,9 @@ class TcpClient {
   std::mutex mutex_;
   std::condition_variable free_;
   bool busy_ = false;
-  // Of the thread whose turn it is:
+  // Used by the thread whose turn it is:
   Descriptor socket_;
-  std::string broken_;  // why no connection can be had any more
+  std::string broken_;  // why no connection is possible any more
 };
 
 }  // namespace argand::parallel

@@ -23,7 +23,7 @@ using Clock = ServerCore::Clock;
 
 namespace {
 
-constexpr auto kGreetingTime = std::chrono::seconds(30);       // who has not said hello by then is disconnected
+constexpr auto kGreetingTime = std::chrono::seconds(30);       // clients without a greeting by then are disconnected
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // where no file descriptor is left
 constexpr uint64_t kStop = 0, kFirstListener = 1, kFirstClient = 1 << 16;
 
@@ -50,7 +50,7 @@ class TcpServer::Loop {
     ARGAND_CHECK(NetworkError, epoll_ && stop_, "TCPStore: the server cannot start: ", std::strerror(errno));
     watch(stop_, kStop, EPOLLIN, EPOLL_CTL_ADD);
     watch_listeners(EPOLLIN, EPOLL_CTL_ADD);
-    // Signals are for the threads of the program.
+    // Signals are left to the program's threads.
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -126,7 +126,7 @@ class TcpServer::Loop {
     }
   }
 
-  // Whatever goes wrong with one client ends its connection, and nothing else.
+  // An error of one client ends only its connection.
   template <class F>
   void guarded(Client id, F f) {
     const auto it = connections_.find(id);
@@ -154,7 +154,7 @@ class TcpServer::Loop {
     touched_.push_back(id);
   }
 
-  // Writes replies, and takes the next requests of those who have got all of theirs.
+  // Writes replies, and reads the next requests of clients that have received all of theirs.
   void serve_touched() {
     while (!touched_.empty()) {
       const Client id = touched_.back();
@@ -171,7 +171,7 @@ class TcpServer::Loop {
       if (!connection.flush()) return false;
       if (!request) break;
     }
-    // Who has a reply to come is not read from, so that nobody can make the server keep more than one for him.
+    // A client that awaits a reply is not read from, so that the server keeps at most one reply per client.
     const uint32_t wanted = connection.has_output() ? +EPOLLOUT : core_.waits(id) ? 0u : +EPOLLIN;
     const uint32_t events = wanted | EPOLLRDHUP;
     if (events != connection.watched) watch(connection.socket(), id, connection.watched = events, EPOLL_CTL_MOD);
@@ -202,7 +202,7 @@ class TcpServer::Loop {
 TcpServer::TcpServer(std::unique_ptr<Loop> loop) : loop_(std::move(loop)), generation_(fork_generation()) {}
 
 TcpServer::~TcpServer() {
-  // A child has no thread to join; what that thread was doing to the memory is left alone.
+  // A child has no thread to join; memory that the thread was changing is not freed.
   if (generation_ != fork_generation()) (void)loop_.release();
 }
 

@@ -6,8 +6,8 @@
 
 namespace argand::parallel {
 
-// Listens until it is destroyed.  A client that breaks the rules of wire.h, or does not know the secret, is
-// disconnected.  In a child process (Note [Sockets after fork]) nothing is left of it.
+// Listens until it is destroyed.  A client that violates the protocol of wire.h, or does not know the secret, is
+// disconnected.  A child process keeps no part of it (Note [Sockets after fork]).
 class TcpServer {
  public:
   // Listens at `host`, or with the socket `listen_fd` that is bound already.  With `shared`, the server of this process

@@ -19,7 +19,7 @@ namespace {
 constexpr auto kLongest = std::chrono::milliseconds(int64_t{1} << 40);
 constexpr auto kGrace = std::chrono::seconds(5);  // the server tells when a wait is over; it may be late by so much
 constexpr auto kLeast = std::chrono::seconds(1);  // for the answer to a request that waits for nothing
-// What the stores count themselves with stands beside the keys of programs, which begin with a slash.
+// The keys by which stores are counted have no slash; programs' keys begin with one.
 const std::string kInit = "init/";
 
 std::string on_server(const std::string& key) { return "/" + key; }
@@ -60,7 +60,7 @@ TCPStore::TCPStore(const TCPStore& other)
 }
 
 TCPStore::~TCPStore() {
-  // In a child, another thread of the parent may have been at work on it.
+  // In a child, this may be in an inconsistent state, because another thread of the parent was using it.
   if (generation_ != fork_generation()) (void)client_.release();
 }
 

@@ -10,7 +10,7 @@ struct TCPStoreOptions {
   static constexpr uint16_t kDefaultPort = 29500;
   uint16_t port = kDefaultPort;  // 0 takes a free one, of a server
   bool is_server = false;
-  std::optional<size_t> num_workers;  // of the world, with the server
+  std::optional<size_t> num_workers;  // in the world, including the server
   bool wait_workers = true;           // the server waits until num_workers stores were made, itself among them
   Store::Timeout timeout = Store::kDefaultTimeout;
   bool multi_tenant = false;            // servers of one process and one port are one server
@@ -24,17 +24,17 @@ struct Request;
 struct Reply;
 }  // namespace wire
 
-// The server listens at the addresses that `host` stands for and no others: give 0.0.0.0 or :: for all.  It lives as
-// long as a store of its process that was made with is_server, or a clone of one.
+// The server listens only at the addresses of `host`: give 0.0.0.0 or :: for all.  It lives as long as any store of its
+// process that was made with is_server, or a clone of one.
 //
 // If the environment variable ARGAND_STORE_SECRET is set, both sides must know it; it is never sent.  Values are not
 // encrypted.
 //
-// A store may be used after fork(): the child makes a connection of its own.  Where the server is gone, every call
-// throws NetworkError.
+// A store may be used after fork(): the child opens its own connection.  If the server is gone, every call throws
+// NetworkError.
 class TCPStore final : public Store {
  public:
-  // A client tries to connect until the timeout.  NetworkError; StoreError where workers do not come in time.
+  // A client tries to connect until the timeout.  Throws NetworkError; StoreError if workers do not arrive in time.
   explicit TCPStore(std::string host, const TCPStoreOptions& options = {});
   ~TCPStore() override;
   using Store::set;

@@ -358,7 +358,7 @@ TEST(TcpStore, KilledClientsHarmNobody) {
   for (const pid_t child : children) ::kill(child, SIGKILL);
   for (const pid_t child : children) ::waitpid(child, nullptr, 0);
   EXPECT_EQ(client->get("large").size(), size_t{1} << 20);
-  // Those that waited are gone, so this is for us.
+  // The clients that waited are gone, so this value is for us.
   std::this_thread::sleep_for(100ms);
   client->queue_push("never", {1});
   EXPECT_EQ(client->queue_pop("never").size(), 1u);

@@ -78,24 +78,24 @@ class WireError : public Error {
   using Error::Error;
 };
 
-// Without the length before it.  WireError for anything that encode() would not have written.
+// Takes a message without its length.  WireError for anything that encode() would not have written.
 Request parse_request(const uint8_t* data, size_t bytes);
 Reply parse_reply(const uint8_t* data, size_t bytes);
 
-// Whole messages.  ValueError for one that is longer than kMaxMessage.
+// Returns a whole message.  ValueError if it is longer than kMaxMessage.
 Store::Value encode(const Request& request);
-// The bytes of large values are not copied: they follow as parts of their own.
+// Large values are not copied: they follow as separate parts.
 using Parts = std::vector<StoreTable::Stored>;
 Parts encode(const Reply& reply);
 
-// Takes the bytes of a connection in pieces of any size, and gives them back as messages.
+// Splits the bytes of a connection, which arrive in pieces of any size, into messages.
 class MessageBuffer {
  public:
   explicit MessageBuffer(size_t limit) : limit_(limit) {}
   void set_limit(size_t limit) { limit_ = limit; }
   void feed(const uint8_t* data, size_t bytes) { bytes_.insert(bytes_.end(), data, data + bytes); }
-  // The next whole message without its length; its address holds until the next call.  WireError where the length is
-  // 0 or above the limit: as soon as it is there, so that no more is fed.
+  // The next whole message without its length; the pointer is valid until the next call.  WireError as soon as a length
+  // is 0 or above the limit, so that no more bytes are collected.
   struct Message {
     const uint8_t* data;
     size_t bytes;
@@ -106,7 +106,7 @@ class MessageBuffer {
  private:
   size_t limit_;
   Store::Value bytes_;
-  size_t begin_ = 0;  // of what next() has not given yet
+  size_t begin_ = 0;  // the start of the bytes that next() has not returned yet
 };
 
 }  // namespace argand::parallel::wire

@@ -79,12 +79,12 @@ namespace at {
 using CPUGeneratorImpl = argand::CpuGeneratorImpl;
 using DimnameList = ArrayRef<Dimname>;
 using IntList = IntArrayRef;
-using TensorBase = Tensor;  // one class has what kernels and programs need
+using TensorBase = Tensor;  // one class serves kernels and programs
 
 // Kernels below the dispatcher are called as the ops are: there is nothing between them.
 namespace native {
 using namespace argand;
-// Without the overloads that take the factors one by one, which a nullopt could mean as well.
+// Omits the overloads that take the factors one by one, because a nullopt would be ambiguous.
 inline Tensor _upsample_nearest_exact2d(const Tensor& input, OptionalIntArrayRef output_size,
                                         std::optional<ArrayRef<double>> scale_factors) {
   return argand::_upsample_nearest_exact2d(input, output_size, scale_factors);

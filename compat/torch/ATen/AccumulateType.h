@@ -7,7 +7,8 @@ namespace at {
 namespace detail {
 template <class T, bool is_cuda>
 struct AccumulateTypeOf {
-  // On the CPU real and complex numbers add up in double precision, whole ones in 64 bits; on a GPU float stays float.
+  // On the CPU, real and complex numbers are summed in double precision, integers in 64 bits; on a GPU float stays
+  // float.
   using Float = std::conditional_t<is_cuda, float, double>;
   using type = std::conditional_t<
       std::is_same_v<T, bool>, bool,

@@ -26,8 +26,8 @@ inline void Generator::set_state(const Tensor& state) {
 
 namespace at {
 
-// Ops are deterministic, and how a convolution runs is chosen by what measures fastest, whatever is set here: such
-// settings are kept for who reads them.
+// Ops are deterministic, and the fastest measured algorithm is chosen for a convolution, whatever is set here: such
+// settings are stored only for code that reads them.
 class ARGAND_SHARED Context {
  public:
   static bool hasCUDA() { return argand::cuda::is_available(); }
@@ -51,14 +51,14 @@ class ARGAND_SHARED Context {
   bool deterministicAlgorithms() const { return deterministic_; }
   bool deterministicAlgorithmsWarnOnly() const { return warn_only_; }
   void setDeterministicAlgorithms(bool on, bool warn_only) { deterministic_ = on, warn_only_ = warn_only; }
-  // For kernels of programs: an error, or a warning, where deterministic algorithms are asked for.
+  // For user-defined kernels: an error, or a warning, if deterministic algorithms are required.
   static void alertNotDeterministic(std::string_view caller);
   static bool allowTF32CuBLAS() { return allow_tf32_matmul(); }
   static void setAllowTF32CuBLAS(bool on) { set_allow_tf32_matmul(on); }
   static bool allowTF32CuDNN() { return allow_tf32_cudnn(); }
   static void setAllowTF32CuDNN(bool on) { set_allow_tf32_cudnn(on); }
   static void setFloat32MatmulPrecision(const std::string& precision) { set_float32_matmul_precision(precision); }
-  // Sums of products of half precision are float32's here whatever is set.
+  // Half-precision products are always summed in float32, whatever is set.
   bool allowFP16ReductionCuBLAS() const { return fp16_reduction_; }
   void setAllowFP16ReductionCuBLAS(bool on) { fp16_reduction_ = on; }
   bool allowBF16ReductionCuBLAS() const { return bf16_reduction_; }

@@ -1,4 +1,4 @@
-// In which type arithmetic on a dtype is done, and in which its sums are.
+// The types in which arithmetic on a dtype, and its sums, are computed.
 #pragma once
 #include "argand/core/dispatch.h"
 #include "c10/namespaces.h"

@@ -15,7 +15,7 @@ inline constexpr int64_t GRAIN_SIZE = 32768;
 inline void lazy_init_num_threads() {}
 }  // namespace internal
 
-// There is one pool of threads, which starts by itself.
+// The one thread pool starts by itself.
 inline void init_num_threads() {}
 inline void set_num_interop_threads(int nthreads) {
   ARGAND_CHECK(ValueError, nthreads > 0, "set_num_interop_threads: expected a positive number of threads, got ",

@@ -28,7 +28,7 @@ inline ScalarType result_type(const Tensor& a, const Tensor& b) {
 }
 inline Tensor& scalar_fill(Tensor& self, const Scalar& value) { return self.fill_(value); }
 namespace native {
-// One that yields in type promotion, as a number does.
+// A wrapped number, which has lower priority in type promotion.
 inline Tensor wrapped_scalar_tensor(const Scalar& s, Device device = kCPU) {
   Tensor t = c10::scalar_to_tensor(s, device);
   t.impl().wrapped_number = true;

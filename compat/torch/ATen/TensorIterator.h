@@ -28,7 +28,7 @@ class TensorIteratorConfig {
   TensorIteratorConfig& add_owned_const_input(const Tensor& t) { return add_input(t); }
   TensorIteratorConfig& add_borrowed_input(const Tensor& t) { return add_input(t); }
   TensorIteratorConfig& add_borrowed_const_input(const Tensor& t) { return add_input(t); }
-  // On at first: all operands have one dtype, else DtypeError.
+  // On by default: all operands must have one dtype, else DtypeError.
   TensorIteratorConfig& check_all_same_dtype(bool on) { return same_dtype_ = on, *this; }
   // harmless: it is always so, as all are on the CPU
   TensorIteratorConfig& check_all_same_device(bool) { return *this; }
@@ -41,7 +41,7 @@ class TensorIteratorConfig {
     if (on) promote_inputs_to_common_dtype(true);
     return to_float_ = on, *this;
   }
-  // Outputs of other dtypes are computed in the common one and converted where the iterator ends.
+  // Outputs of other dtypes are computed in the common dtype and converted at the end of the iterator.
   TensorIteratorConfig& cast_common_dtype_to_outputs(bool on) { return cast_outputs_ = on, *this; }
   TensorIteratorConfig& enforce_safe_casting_to_output(bool on) { return safe_ = on, *this; }
   TensorIteratorConfig& resize_outputs(bool on) { return resize_ = on, *this; }
@@ -95,7 +95,7 @@ class TensorIterator {
   int ntensors() const { return static_cast<int>(tensors_.size()); }
   int noutputs() const { return num_outputs_; }
   int ninputs() const { return ntensors() - noutputs(); }
-  // As the loops see it: of the common dtype, where operands are converted.
+  // The operand as the loops see it: in the common dtype, if operands are converted.
   const Tensor& tensor(int64_t operand) const { return tensors_[static_cast<size_t>(operand)]; }
   const Tensor& output(int64_t i = 0) const { return results_[static_cast<size_t>(i)]; }
   const Tensor& input(int64_t i = 0) const { return tensor(num_outputs_ + i); }
@@ -108,7 +108,7 @@ class TensorIterator {
   bool is_scalar(int64_t operand) const { return tensor(operand).numel() == 1; }
   bool is_cpu_scalar(int64_t operand) const { return is_scalar(operand); }
   void* data_ptr(int64_t operand) const { return tensor(operand).data_ptr(); }
-  // Whether one step takes each operand to its next element.
+  // Whether one step moves each operand to its next element.
   bool is_contiguous() const {
     if (numel() == 1) return true;
     if (ndim() != 1) return false;
@@ -129,7 +129,7 @@ class TensorIterator {
     });
   }
   void serial_for_each(loop_t loop);
-  // Converts what was computed in the common dtype to the outputs; also where the iterator ends.
+  // Converts results in the common dtype to the outputs; the end of the iterator does it, too.
   void cast_outputs() {
     for (size_t i = 0; i < results_.size(); ++i)
       if (!results_[i].is_same(tensors_[i])) results_[i].copy_(tensors_[i]);

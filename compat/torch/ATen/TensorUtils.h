@@ -4,7 +4,7 @@
 
 namespace at {
 
-// An argument, what it is called and where it stands; and the same by its sizes.
+// An argument with its name and position; and the same by its sizes.
 struct TensorArg {
   Tensor tensor;
   const char* name;
@@ -14,7 +14,7 @@ struct TensorArg {
   const Tensor& operator*() const { return tensor; }
 };
 using TensorGeometryArg = TensorArg;
-using CheckedFrom = const char*;  // who checks
+using CheckedFrom = const char*;  // the function that checks
 
 inline std::ostream& operator<<(std::ostream& out, const TensorArg& t) {
   return t.pos == 0 ? out << '\'' << t.name << '\'' : out << "argument #" << t.pos << " '" << t.name << '\'';

@@ -9,7 +9,7 @@ namespace at {
 
 enum class RecordScope : uint8_t { FUNCTION = 0, BACKWARD_FUNCTION = 1, USER_SCOPE = 7 };
 
-// Of the calling thread.  What is given as inputs is not kept.
+// Records on the calling thread.  The inputs are not kept.
 class RecordFunction {
  public:
   explicit RecordFunction(RecordScope scope = RecordScope::FUNCTION) : scope_(scope) {}

@@ -11,7 +11,7 @@ using argand::Stack;
 namespace c10::impl {
 using GenericList = List<IValue>;
 using GenericDict = Dict<IValue, IValue>;
-// The same list or dict with other types for who reads it.
+// The same list or dict, seen with other element types.
 template <class T>
 List<T> toTypedList(const GenericList& list) {
   return IValue(list).to<List<T>>();
@@ -32,7 +32,7 @@ GenericDict toGenericDict(const Dict<Key, Mapped>& dict) {
 
 #define ARGAND_JOIN_(a, b) a##b
 #define ARGAND_JOIN(a, b) ARGAND_JOIN_(a, b)
-// `name`: what the block and the object that runs it are called; once per block.
+// `name`: the name of the block and of the object that runs it; unique per block.
 #define ARGAND_LIBRARY_BLOCK(name, kind, ns, key, m)                                     \
   static void ARGAND_JOIN(name, _block)(::argand::Library&);                             \
   static const ::argand::detail::TorchLibraryInit ARGAND_JOIN(name, _init)(              \

@@ -1,4 +1,4 @@
-// What every header of the frontend has: ATen in namespace torch.
+// The base of every frontend header: ATen in namespace torch.
 #pragma once
 #include "ATen/ATen.h"
 #include "torch/autograd.h"

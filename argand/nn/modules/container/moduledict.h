@@ -38,7 +38,7 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
     ARGAND_CHECK(ValueError, module, "Unable to cast module[", key, "] to ", detail::type_name(typeid(T)));
     return *module;
   }
-  // Removes and returns it.
+  // Removes the module and returns it.
   std::shared_ptr<Module> pop(const std::string& key);
   // Inserts; a key that is there already gets the new module.
   void update(const std::vector<Entry>& modules);

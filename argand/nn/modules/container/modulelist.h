@@ -33,7 +33,7 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
   }
-  // Before the module at `index`, which and whose followers get new names.
+  // Inserts before the module at `index`.  That module and its followers get new names.
   void insert(size_t index, std::shared_ptr<Module> module);
   template <class M>
   void insert(size_t index, const ModuleHolder<M>& module) {

@@ -1,4 +1,4 @@
-// What t.type() gives: dtype and device as one, as LibTorch had them before 1.5.
+// The result of t.type(): dtype and device in one object, as in LibTorch before 1.5.
 #pragma once
 #include <ostream>
 

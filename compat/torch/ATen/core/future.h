@@ -18,7 +18,7 @@
 
 namespace c10 {
 
-// What a future holds, by its name alone: nothing checks it.
+// The name of the type that a future holds; nothing checks it.
 class TypePtr {
  public:
   explicit TypePtr(std::string name) : name_(std::move(name)) {}
@@ -46,8 +46,8 @@ namespace argand::ivalue {
 
 using c10::TypePtr;
 
-// Safe from any thread.  Callbacks run on the thread that completes it, or at once if it is complete: those of a
-// collective on the thread of its group, which must not wait there for another collective.
+// Thread-safe.  Callbacks run on the thread that completes the future, or at once if it is complete.  For a collective,
+// that is its group's thread, where a callback must not wait for another collective.
 class Future final : public RefCounted {
  public:
   explicit Future(TypePtr type, std::vector<Device> devices = {})
@@ -89,7 +89,7 @@ class Future final : public RefCounted {
     wait();
     if (error_) std::rethrow_exception(error_);
   }
-  // Of one that is complete; throws its error.
+  // The value of a complete future; throws its error.
   IValue value() const {
     const std::lock_guard lock(mutex_);
     TORCH_CHECK(completed_, "Future::value: it is not complete; wait() waits");
@@ -104,7 +104,7 @@ class Future final : public RefCounted {
 
   void markCompleted(IValue value = {}) { complete(std::move(value), nullptr); }
   void setError(std::exception_ptr error) { complete({}, std::move(error)); }
-  // Nothing if it is complete.
+  // Does nothing if it is complete.
   void setErrorIfNeeded(std::exception_ptr error) { try_to_complete({}, std::move(error)); }
 
   // harmless: it says whether a value on a GPU is waited for, which a callback's own reads do
@@ -120,7 +120,7 @@ class Future final : public RefCounted {
     }
     callback(*this);
   }
-  // A future of what the callback returns, or throws.
+  // A future of the callback's result or error.
   template <class F>
   intrusive_ptr<Future> then(F callback, TypePtr type) {
     static_assert(std::is_invocable_r_v<IValue, F, Future&>, "The callback must have signature IValue(Future&)");
@@ -136,7 +136,7 @@ class Future final : public RefCounted {
     });
     return child;
   }
-  // The same of a callback that returns a future.
+  // The same for a callback that returns a future.
   template <class F>
   intrusive_ptr<Future> thenAsync(F callback, TypePtr type) {
     static_assert(std::is_invocable_r_v<intrusive_ptr<Future>, F, Future&>,
@@ -168,7 +168,7 @@ class Future final : public RefCounted {
                 "Attempting to mark a completed Future as complete again. Note that a Future can only be "
                 "marked completed once.");
   }
-  // False: it was complete.
+  // Returns false if it was complete already.
   bool try_to_complete(IValue value, std::exception_ptr error) {
     std::vector<std::function<void(Future&)>> callbacks;
     {

@@ -45,7 +45,7 @@ Tensor tensor(T value) {
 
 namespace torch::detail {
 
-// What torch::tensor is given, as it was written.
+// The argument of torch::tensor, as it was written.
 class TensorDataContainer : public TensorLiteral {
  public:
   using TensorLiteral::TensorLiteral;

@@ -1,4 +1,4 @@
-// Guards that make a device the current one for a scope; of the CPU there is nothing to guard.
+// Guards that make a device the current one for a scope; for the CPU they do nothing.
 #pragma once
 #include <optional>
 
@@ -17,7 +17,7 @@ class OptionalDeviceGuard {
   }
   OptionalDeviceGuard(const OptionalDeviceGuard&) = delete;
   OptionalDeviceGuard& operator=(const OptionalDeviceGuard&) = delete;
-  // The device from now on, in place of any before.
+  // Sets the device from now on, instead of any before.
   void reset_device(Device device) {
     if (!original_) original_ = device.is_cuda() ? Device(kCUDA, argand::cuda::current_device()) : device;
     current_ = device;

@@ -1,4 +1,4 @@
-// What LibTorch says about its modes by the keys of its dispatcher.
+// LibTorch's modes expressed by the keys of its dispatcher.
 #pragma once
 #include "argand/base/log.h"
 #include "argand/library/dispatch_key.h"

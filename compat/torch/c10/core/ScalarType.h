@@ -1,11 +1,11 @@
-// What c10 asks of dtypes, under its names.
+// c10's functions of dtypes, under its names.
 #pragma once
 #include "argand/ops/print/print.h"
 #include "c10/namespaces.h"
 
 namespace c10 {
 
-// A dtype is a ScalarType here; LibTorch's TypeMeta is another type for the same.
+// Here a dtype is a ScalarType; in LibTorch, TypeMeta is a second type for it.
 inline ScalarType typeMetaToScalarType(ScalarType t) { return t; }
 inline std::optional<ScalarType> optTypeMetaToScalarType(std::optional<ScalarType> t) { return t; }
 inline ScalarType scalarTypeToTypeMeta(ScalarType t) { return t; }

@@ -1,4 +1,4 @@
-// What LibTorch marks its symbols with; a program's own have what its compiler gives them.
+// The macros by which LibTorch exports symbols; a program's own symbols keep their compiler's default.
 #pragma once
 
 #define C10_EXPORT __attribute__((visibility("default")))

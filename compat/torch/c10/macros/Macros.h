@@ -1,4 +1,4 @@
-// Words of LibTorch for what compilers say in several ways.
+// LibTorch's macros for features that compilers spell differently.
 #pragma once
 #include "c10/macros/Export.h"
 

@@ -12,7 +12,7 @@
 namespace c10 {
 
 namespace detail {
-// What LibTorch says where a check has no message of its own.
+// LibTorch's text for a check without a message of its own.
 template <class... Parts>
 std::string check_message(const char* without_parts, const Parts&... parts) {
   if constexpr (sizeof...(Parts) == 0) {
@@ -36,7 +36,7 @@ using DistNetworkError = argand::NetworkError;
 using DistStoreError = argand::StoreError;
 using DistQueueEmptyError = argand::parallel::QueueEmptyError;
 
-// The parts as a stream writes them, one after the other.
+// The parts as a stream writes them, concatenated.
 template <class... Parts>
 std::string str(const Parts&... parts) {
   return detail::check_message("", parts...);

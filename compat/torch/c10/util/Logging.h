@@ -20,7 +20,7 @@ ARGAND_SHARED inline int FLAGS_caffe2_log_level = GLOG_WARNING;
 inline void ShowLogInfoToStderr() { FLAGS_caffe2_log_level = GLOG_INFO; }
 inline void SetLogLevel(int level) { FLAGS_caffe2_log_level = level; }
 
-// A line that is written, or thrown, where the statement ends.
+// A line that is written, or thrown, at the end of the statement.
 class MessageLogger {
  public:
   MessageLogger(const char* file, int line, int severity) : severity_(severity) {
@@ -42,12 +42,12 @@ class MessageLogger {
   std::ostringstream text_;
   int severity_;
 };
-// Makes nothing of a stream, so that both branches of a condition have a type.
+// Converts a stream to void, so that both branches of a condition have a type.
 struct LoggerVoidify {
   void operator&(std::ostream&) const {}
 };
 
-// What the elements are, with a space between them; 100 of them at most.
+// The elements, separated by spaces; at most 100 of them.
 template <class Iterator>
 void PrintSequence(Iterator begin, Iterator end, std::ostream& out) {
   for (int i = 0; begin != end; ++begin, ++i) {

@@ -23,7 +23,7 @@ template <class Container>
 int64_t multiply_integers(const Container& values) {
   return multiply_integers(std::begin(values), std::end(values));
 }
-// Of values[0..dim), and of values[dim..).
+// The products of values[0..dim) and of values[dim..).
 template <class Container>
 int64_t size_to_dim_(size_t dim, const Container& values) {
   return multiply_integers(std::begin(values), std::begin(values) + static_cast<std::ptrdiff_t>(dim));

@@ -20,7 +20,7 @@ inline std::ostream& operator<<(std::ostream& out, const SourceLocation& where) 
 
 class WarningHandler;
 
-// What TORCH_WARN says, and where.  Those of the library itself have no place in the source.
+// The message and source location of TORCH_WARN.  Warnings of the library itself have no source location.
 class Warning {
  public:
   class UserWarning {};
@@ -32,9 +32,9 @@ class Warning {
   warning_variant_t type() const { return type_; }
   const SourceLocation& source_location() const { return source_location_; }
   const std::string& msg() const { return msg_; }
-  bool verbatim() const { return verbatim_; }  // to be printed word for word, without its place
+  bool verbatim() const { return verbatim_; }  // to be printed verbatim, without its location
 
-  // Where they were before 2.0, when Warning was a namespace.
+  // Their location before 2.0, when Warning was a namespace.
   static WarningHandler* get_warning_handler() noexcept;
   static void set_warning_handler(WarningHandler* handler) noexcept;
   static bool get_warnAlways() { return warns_always(); }
@@ -74,9 +74,9 @@ inline WarningHandler*& handler() {
   return handler;
 }
 }  // namespace detail
-// Never null.  The handler is that of all threads: what a worker of the library warns about comes to it, too.
+// Never null.  All threads share the handler, so it also gets warnings from worker threads of the library.
 inline WarningHandler* get_warning_handler() noexcept { return detail::handler(); }
-// Null stands for the first one.
+// Null restores the first one.
 inline void set_warning_handler(WarningHandler* handler) noexcept {
   detail::handler() = handler ? handler : &detail::first_handler();
   if (get_warning_handler() == &detail::first_handler()) {
@@ -98,7 +98,7 @@ class WarningHandlerGuard {
  private:
   WarningHandler* before_;
 };
-// Whether TORCH_WARN_ONCE and the library's own warn each time; of the process.
+// Whether TORCH_WARN_ONCE and the library's own warnings warn each time; a setting of the process.
 inline bool get_warnAlways() { return warns_always(); }
 inline void set_warnAlways(bool always) { set_warns_always(always); }
 class WarnAlways {
@@ -118,7 +118,7 @@ inline void Warning::set_warning_handler(WarningHandler* handler) noexcept {
   WarningUtils::set_warning_handler(handler);
 }
 
-// To the handler; where there is none of LibTorch's kind, to that of Argand.
+// Passes it to LibTorch's handler if one is set, else to Argand's.
 inline void warn(const Warning& warning) {
   WarningHandler* const handler = WarningUtils::get_warning_handler();
   if (handler == &WarningUtils::detail::first_handler())
@@ -132,7 +132,7 @@ inline void warn(const Warning& warning) {
 #define TORCH_WARN_WITH(type, ...)                                                                               \
   ::c10::warn(::c10::Warning(type(), ::c10::SourceLocation{__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, \
                              ::c10::str(__VA_ARGS__), false))
-// When the line is reached the first time in the process; its parts are not evaluated again.
+// Warns when the line is reached the first time in the process; its parts are evaluated only then.
 #define ARGAND_TORCH_WARN_ONCE(type, ...)                                                      \
   do {                                                                                         \
     static ::std::atomic<bool> argand_warned{false};                                           \

@@ -1,4 +1,4 @@
-// What templates over modules ask at compile time.
+// Compile-time queries for templates over modules.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -24,7 +24,7 @@ constexpr auto forward_result() {
   else
     return std::type_identity<void>();
 }
-// What forward() returns for these arguments; void for a module without one.
+// The return type of forward() for these arguments; void for a module without one.
 template <class M, class... Arguments>
 struct return_type_of_forward : decltype(forward_result<M, Arguments...>()) {};
 template <class M, class... Arguments>

@@ -1,4 +1,4 @@
-// Folds over packs that LibTorch wrote before C++ had them.
+// LibTorch's functions over parameter packs, from before C++ had fold expressions.
 #pragma once
 #include <type_traits>
 #include <utility>

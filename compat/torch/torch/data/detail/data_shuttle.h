@@ -13,7 +13,7 @@ class DataShuttle {
   }
   void push_result(Result result) { results_.push(std::move(result)); }
   Job pop_job() { return jobs_.pop(); }
-  // None where no job is under way; LoaderTimeout as Queue::pop.
+  // Empty if no job is under way; LoaderTimeout as Queue::pop.
   std::optional<Result> pop_result(std::optional<std::chrono::milliseconds> timeout = std::nullopt) {
     if (in_flight_ == 0) return std::nullopt;
     std::optional<Result> result(results_.pop(timeout));
@@ -28,7 +28,7 @@ class DataShuttle {
   size_t in_flight_jobs() const noexcept { return in_flight_; }
 
  private:
-  size_t in_flight_ = 0;  // given and not come back
+  size_t in_flight_ = 0;  // jobs without a result yet
   Queue<Job> jobs_;
   Queue<Result> results_;
 };

@@ -12,7 +12,7 @@
 
 namespace torch::data::detail {
 
-// First in, first out; any thread may do anything at any time.
+// A FIFO queue; thread-safe.
 template <class T>
 class Queue {
  public:

@@ -1,4 +1,4 @@
-// In which order results are taken that workers finish in any.
+// The order of results that workers finish in any order.
 #pragma once
 #include <functional>
 #include <optional>
@@ -12,17 +12,17 @@ template <class Result>
 struct Sequencer {
   using ResultProducer = std::function<std::optional<Result>()>;
   virtual ~Sequencer() = default;
-  // The next result, of those that `next_result` gives until it gives none.
+  // The next result; `next_result` gives results until none is left.
   virtual std::optional<Result> next(ResultProducer next_result) = 0;
 };
 
-// As they come.
+// In the order of arrival.
 template <class Result>
 struct NoSequencer final : Sequencer<Result> {
   std::optional<Result> next(typename Sequencer<Result>::ResultProducer next_result) override { return next_result(); }
 };
 
-// By their `sequence_number`, of which those `max_jobs` above the next can wait here.
+// In the order of `sequence_number`; up to `max_jobs` results wait here for the next one.
 template <class Result>
 struct OrderedSequencer final : Sequencer<Result> {
   explicit OrderedSequencer(size_t max_jobs) : buffer_(max_jobs) {}

@@ -1,7 +1,7 @@
 // Calls of ops by their handles.
 #pragma once
 #include "torch/library.h"
-// What tests find here, too.
+// Other names that tests expect here.
 #if __has_include(<gmock/gmock.h>)
 #include <gmock/gmock.h>
 #endif

@@ -1,4 +1,4 @@
-// What gradients written by hand ask first.
+// Checks for handwritten gradients.
 #pragma once
 #include "torch/autograd.h"
 

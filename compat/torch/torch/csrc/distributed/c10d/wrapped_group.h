@@ -135,7 +135,7 @@ class WrappedGroup : public ProcessGroup {
     made->setGroupDesc(description.value_or(full));
     return c10::intrusive_ptr<ProcessGroup>(static_cast<ProcessGroup*>(made.get()));
   }
-  // After the timeout the error names all ranks that were not there.
+  // After the timeout, the error names all missing ranks.
   void monitoredBarrier(const BarrierOptions& options, bool /*waitAllRanks*/ = false) override {
     const auto timeout = check("monitoredBarrier", options);
     ours_->barrier()->wait();

@@ -1,4 +1,4 @@
-// Between c10d::Store and the stores of this library, in both directions.
+// Adapters between c10d::Store and the stores of this library, in both directions.
 #pragma once
 #include <utility>
 
@@ -55,7 +55,7 @@ class WrappedStore : public Store {
   std::shared_ptr<Ours> ours_;
 };
 
-// A store that a program implements, for this library.
+// Adapts a store that a program implements to this library.
 class StoreOfProgram final : public argand::parallel::Store {
  public:
   explicit StoreOfProgram(c10::intrusive_ptr<c10d::Store> theirs)
