@@ -29,7 +29,7 @@ FOLDER = Path(__file__).resolve().parent / "results"
 
 
 def commit():
-    """Of the source tree; with "+" where files differ from it.  ARGAND_COMMIT says it where there is no git."""
+    """The commit of the source tree, with "+" if files differ from it.  ARGAND_COMMIT gives it where there is no git."""
     if "ARGAND_COMMIT" in os.environ:
         return os.environ["ARGAND_COMMIT"]
     try:
@@ -41,7 +41,7 @@ def commit():
 
 
 def versions(python):
-    """Of Python, and of what it has of the libraries beside which Argand is measured."""
+    """The versions of Python and of the libraries installed for it that Argand is compared with."""
     code = """
 import importlib.metadata, json, sys
 found = {"Python": sys.version.split()[0]}

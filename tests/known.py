@@ -81,6 +81,6 @@ class Known:
                 if not line.used and covered(line)]
 
     def wrong(self, names, covered=lambda line: True):
-        """Of a list of names: sentences about those of `names` that have no line, and the lines that name none of them."""
+        """Messages about the `names` that no line covers, and about the lines that are not used."""
         found = [f"{name}: not in {self.path.name}" for name in sorted(names) if not self.explains(lambda line: line.names(name))]
         return found + self.stale(covered)

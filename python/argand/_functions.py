@@ -194,8 +194,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  Of bytes that may not be
-    written, and where elements would not lie at multiples of their size, it is a copy."""
+    """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  It is a copy if the
+    bytes are read-only, or if elements would not lie at multiples of their size."""
     try:
         view = memoryview(buffer)
     except TypeError:

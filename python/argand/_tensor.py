@@ -31,7 +31,7 @@ def method(function):
 
 
 def _text_of_wrapper(self, contents):
-    """Of a tensor of a class that says itself what ops make of it: its elements are not looked at."""
+    """The text of a tensor whose class intercepts ops: its elements are not read."""
     parts = ["..." if contents is None else contents]
     if self.device.type != "cpu":
         parts.append(f"device='{self.device}'")

@@ -71,7 +71,7 @@ def sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 
 def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """The product over dimensions; 1 of none.  Of an empty list of dimensions, other than of an empty tuple, it is the elements, as in PyTorch."""
+    """The product over dimensions; 1 of no elements.  As in PyTorch, an empty list of dimensions, unlike an empty tuple, gives the elements."""
     result = _filled(input, mask, 1)
     if isinstance(dim, list) and not dim:
         # harmless(keepdim): no dimension goes away

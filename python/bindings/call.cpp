@@ -590,7 +590,7 @@ PyObject* results_of(PyObject* self, void*) {
     return Py_NewRef(Py_None);
   });
 }
-// Of the first overload that can be called by position: [(name, may be left out, by keyword alone)].
+// The parameters of the first overload that can be called by position: [(name, has a default, keyword only)].
 PyObject* parameters_of(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     const auto overloads = table_of(self).overloads;

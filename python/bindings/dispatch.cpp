@@ -24,14 +24,14 @@ namespace {
 using exec::DispatchHooks;
 
 PyObject* default_dispatch = nullptr;  // _C._disabled_torch_dispatch_impl
-// What argand._dispatch gives: for calls of ops, and for looks at the one number of a tensor.
+// Functions that argand._dispatch registers: for calls of ops, and for reads of the one number of a tensor.
 PyObject* offer_call = nullptr;
 PyObject* offer_number = nullptr;
 PyObject* offer_fresh = nullptr;
 PyObject* slots_of = nullptr;
 
-// Of the calling thread, the innermost last; null: none.  Not Python's thread-local data: that of a thread of C++'s is
-// gone when it gives the interpreter's lock back.
+// The calling thread's modes, the innermost last; null if there are none.  Not Python's thread-local data: a C++ thread
+// loses that when it releases the interpreter's lock.
 thread_local PyObject* stack = nullptr;
 
 nb::object modes_of_thread() { return stack ? nb::object(nb::borrow(stack)) : nb::object(nb::list()); }

@@ -240,7 +240,7 @@ Tensor tensor_over(PyObject* array) {
       reinterpret_cast<void*>(address), sizes, strides, [owner](void*) {}, TensorOptions(type));
 }
 
-// Of a storage, which is made in Python, the tensor over it; else nothing.
+// Returns the tensor over a storage, whose class is written in Python; nothing for other values.
 static nb::object elements_of_storage(PyObject* value, const TensorOptions& options) {
   if (PyList_Check(value) || PyTuple_Check(value) || is_tensor(value) || is_number(value, false) ||
       !PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "_tensor_over"))
@@ -249,7 +249,7 @@ static nb::object elements_of_storage(PyObject* value, const TensorOptions& opti
       nb::borrow(dtype_object(options.has_dtype() ? options.dtype() : get_default_dtype())));
 }
 
-// Over the memory of an object of another library that gives DLPack capsules; else nothing.
+// Returns a tensor over the memory of another library's object that gives DLPack capsules; nothing for other values.
 static nb::object elements_by_dlpack(PyObject* value) {
   if (PyList_Check(value) || PyTuple_Check(value) || is_tensor(value) || is_number(value, false) || is_array(value) ||
       !PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__dlpack__"))

@@ -12,10 +12,10 @@ namespace {
 enum class Off : int { kNothing, kSubclasses, kAll };
 thread_local Off off = Off::kNothing;
 
-// That all handlers returned NotImplemented, so that another operand of an operator may have its turn.
+// Thrown when all handlers returned NotImplemented, so that Python tries the other operand of an operator.
 struct NobodyKnows : nb::python_error {};
 
-// Of the calling thread, the innermost last.  Never destroyed: a thread may end after the interpreter.
+// The calling thread's modes, the innermost last.  Never destroyed: a thread may end after the interpreter.
 thread_local std::vector<nb::object>* modes = nullptr;
 
 bool asks_modes() { return modes && !modes->empty() && off != Off::kAll; }
@@ -41,7 +41,7 @@ bool is_plain(PyTypeObject* type) {
          type == &PyTuple_Type;
 }
 
-// Of a list: one of numbers, texts or lists is data, whose elements, which may be a million, are not asked.
+// Whether a list with this first element is data (numbers, texts, lists), whose elements are not asked for overrides.
 bool is_data(PyObject* first) {
   PyTypeObject* const type = Py_TYPE(first);
   return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||

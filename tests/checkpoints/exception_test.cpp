@@ -239,7 +239,7 @@ struct Stepping {
       p.mutable_grad() = step == 0 && i % 3 == 1 ? Tensor() : randn(p.sizes()).to(p.dtype()) * 2;
     }
   }
-  // Of the parameters and of what the optimizer remembers of them.
+  // Copies of the parameters and of the optimizer's state.
   StateDict copies() const {
     StateDict out;
     for (size_t i = 0; i < parameters.size(); ++i) out.insert(str("parameter.", i), parameters[i].detach().clone());

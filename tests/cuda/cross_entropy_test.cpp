@@ -58,7 +58,7 @@ TEST_F(CudaCrossEntropy, GivesTheSameBitsAsApart) {
       }
 }
 
-// Of few logits, whose gradient is there if that of the loss is known to be 1.
+// For few logits, the gradient is computed ahead of time, for a gradient of the loss that is known to be 1.
 TEST_F(CudaCrossEntropy, FewGiveTheSameBitsAsApart) {
   for (const ScalarType type : {kBFloat16, kHalf, kFloat, kDouble})
     for (const auto& [rows, classes] : {std::pair{1, 1}, {64, 10}, {7, 129}, {130, 7}, {1024, 32}, {40, 819}})

@@ -256,7 +256,7 @@ TEST_F(CudaGraph, WhatCannotBeCapturedIsSaidAndTheCaptureGoesOn) {
 class CudaGraphStreams : public CudaGraph {
  protected:
   const cuda::Stream side_ = find_backend(kCUDA) ? cuda::stream_from_pool() : cuda::Stream({});
-  // Of the current stream, as part of its graph if it is captured.
+  // Runs `f` on a side stream after the current stream's work, as part of its graph if that stream is captured.
   template <class F>
   void on_side(F f) const {
     const cuda::Stream main = cuda::current_stream();

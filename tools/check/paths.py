@@ -92,7 +92,7 @@ def harmless(lines, line):
 
 
 def findings(module, text):
-    """Of public functions and of methods of classes: parameters that may be left out, which a computed return does not depend on."""
+    """Parameters with defaults, of public functions and methods, on which a computed return value does not depend."""
     lines, found, used = text.splitlines(), [], set()
     for holder in ast.walk(module.tree):
         if not isinstance(holder, (ast.Module, ast.ClassDef)):

@@ -164,7 +164,7 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def _splits_context(cls):
-        # Of class methods each access makes another object.
+        # Each access to a class method makes another object, so the functions behind them are compared.
         return getattr(cls.setup_context, "__func__", cls.setup_context) is not Function.setup_context
 
     @classmethod

@@ -125,7 +125,7 @@ class _Where:
 
 
 def _value(text):
-    """Of an argument that is no tensor; None for those that are not numbers."""
+    """Parses the text of an argument that is not a tensor; returns the text itself if it is no literal, and None if it is empty."""
     try:
         return ast.literal_eval(text) if text else None
     except (ValueError, SyntaxError):

@@ -31,7 +31,7 @@ class Ranks:
         distributed.broadcast(tensor, group=self._group, group_src=source)
 
     def largest(self, number):
-        """Of the numbers of all ranks."""
+        """The largest of the numbers that the ranks give."""
         from .. import distributed
         all_of_them = _C.tensor([number])
         distributed.all_reduce(all_of_them, distributed.ReduceOp.MAX, self._group)

@@ -249,7 +249,7 @@ class Listing:
         return not self.why_not(generation)
 
     def why_not(self, generation):
-        """Which parts are not there; "" if all are.  Of another number of ranks, the shared part is all that can be used."""
+        """Says which parts are missing; "" if none are.  Only the shared part can be used of a save by another number of ranks."""
         parts = [each.get(generation, (False, False)) for each in self._found]
         missing = [] if any(shared for shared, _ in parts) else [f"no rank finds {SHARED}"]
         if generation.ranks == self._size:

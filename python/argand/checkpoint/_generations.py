@@ -21,7 +21,7 @@ class Generation(collections.namedtuple("Generation", "step number ranks")):
 
     @property
     def name(self):
-        """Of its folder."""
+        """The name of its folder."""
         return f"step-{self.step:09}" + (f"-{self.ranks}-ranks" if self.ranks else "") + (f".{self.number}" if self.number else "")
 
 

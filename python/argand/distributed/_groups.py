@@ -47,7 +47,7 @@ class ProcessGroup(GroupCalls):
         self._splits = 0  # that were made of it
 
     def rank(self):
-        """Of this process."""
+        """The rank of this process."""
         return self._group.rank
 
     def size(self):

@@ -25,7 +25,7 @@ class TransformedDistribution(Distribution):
         expanded = transform.inverse_shape(forward_shape)
         if expanded != shape:
             base = base.expand(expanded[:len(expanded) - events])
-        # Of a base of numbers as many belong to one value as the transforms take.
+        # Batch dimensions of the base become event dimensions until there are as many as the transforms need.
         self.base_dist = Independent(base, needs - events) if needs > events else base
         cut = len(forward_shape) - max(gives, events + gives - needs)
         super().__init__(forward_shape[:cut], forward_shape[cut:], validate_args)

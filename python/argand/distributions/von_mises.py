@@ -58,6 +58,6 @@ class VonMises(Distribution):
 
     @property
     def variance(self):
-        """Of angles: 1 less the length of their mean vector."""
+        """The circular variance: 1 less the length of the mean vector of the angles."""
         ratio = _log_modified_bessel_fn(self.concentration, 1) - _log_modified_bessel_fn(self.concentration)
         return 1 - ratio.exp()

@@ -105,7 +105,7 @@ class _Matcher:
 
 
 def _arguments(node):
-    # Of an op all arguments of its schema are compared, by place, by name or by default.
+    # Calls of an op are compared by all arguments of its schema, whether given by position, by name or by default.
     schema = getattr(node.target, "_schema", None) if node.op == "call_function" else None
     if schema is None:
         return node.args, dict(node.kwargs)

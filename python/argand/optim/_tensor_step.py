@@ -14,7 +14,7 @@ def decayed(grad, x, weight_decay):
 
 
 def adam_moments(x, grad, state, group):
-    """Of Adam and those made of it: (the parameter and its gradient after weight decay, the new averages of gradient and square)."""
+    """For Adam and its variants: (parameter and gradient after weight decay, new averages of the gradient and of its square)."""
     (beta1, beta2), decay = group["betas"], group["weight_decay"]
     if group["decoupled_weight_decay"]:
         x = x * (1 - group["lr"] * decay)

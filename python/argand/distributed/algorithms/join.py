@@ -69,12 +69,12 @@ class Join:
         self._joinables, self._enabled, self._throws = list(joinables), enable, throw_on_early_termination
         self._group = groups.pop()
         self._hooks = [joinable.join_hook(**kwargs) for joinable in joinables]
-        # Of the last step: the processes that had batches, and whether gradients were sent.
+        # The processes that had batches in the last step, and whether it sent gradients.
         self.active, self.synced = list(range(self._group.size())), True
 
     @property
     def hooks(self):
-        """Of the Joinables, in their order."""
+        """The hooks of the Joinables, in their order."""
         return self._hooks
 
     def __enter__(self):

@@ -298,7 +298,7 @@ class Module(_Walks):
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        # Of a pickle by an older version.
+        # A pickle by an older version may lack these.
         for name in self._HOOKS:
             self.__dict__.setdefault(name, collections.OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())

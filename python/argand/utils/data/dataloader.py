@@ -235,7 +235,7 @@ def _generator_states(loader):
 
 
 class _BaseDataLoaderIter:
-    """Of one pass over the data; what PyTorch draws from the generator for it is drawn in the same order."""
+    """The iterator of one pass over the data.  It draws from the generator what PyTorch draws, in the same order."""
 
     def __init__(self, loader):
         # No reference to the loader, which refers to its iterator if workers persist: without a cycle, workers end with the last name.

@@ -32,7 +32,7 @@ def to_map(val_or_map, local_world_size):
 
 @dataclass
 class LogsDest:
-    """Names of files by local rank; "" is the console.  Of the streams in tee_*, the console shows what is in the file."""
+    """Names of files by local rank; "" is the console.  For the streams in tee_*, the console shows what is in the file."""
 
     stdouts: dict = field(default_factory=dict)
     stderrs: dict = field(default_factory=dict)

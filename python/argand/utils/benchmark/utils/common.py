@@ -72,17 +72,17 @@ class Measurement:
 
     @property
     def mean(self):
-        """Of times."""
+        """The mean of times."""
         return float(np.mean(self._some()))
 
     @property
     def median(self):
-        """Of times."""
+        """The median of times."""
         return float(np.median(self._some()))
 
     @property
     def iqr(self):
-        """The distance of the quartiles of times."""
+        """The interquartile range of times."""
         low, high = np.percentile(self._some(), [25, 75])
         return float(high - low)
 
