@@ -2,8 +2,8 @@
 
     import argand as torch
 
-Functions of tensors come from the op definitions of the library (argand._C); what stands in Python is what PyTorch's
-users know as Python: modules, optimizers, data loading.
+Functions of tensors come from the op definitions of the library (argand._C); what is written in Python here is
+written in Python in PyTorch, too: modules, optimizers, data loading.
 """
 import builtins as _builtins
 import math as _math

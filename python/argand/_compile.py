@@ -1,5 +1,5 @@
-"""torch.compile.  There is no compiler: calls are fused and replayed as they are.  A module is wrapped, so that its names are PyTorch's;
-a backend of the program's own gets the graph that torch.fx finds."""
+"""torch.compile.  There is no compiler: the library fuses and replays calls without it.  A module is wrapped, so that its parameters have
+PyTorch's names; a backend that the program defines gets the graph that torch.fx traces."""
 import contextlib
 import contextvars
 import functools

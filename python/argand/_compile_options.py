@@ -1,5 +1,5 @@
-"""What torch.compile's mode, options and dynamic may be.  The options are those of PyTorch's code generator, which is not there: they
-tune code that is not generated, and change no result.  One that asks for something to be seen warns; one that nobody knows is an error."""
+"""Checks torch.compile's mode, options and dynamic.  The options are those of PyTorch's code generator, which Argand does not have: they
+tune code that is not generated, and change no result.  An option that asks for visible output warns; an unknown one is an error."""
 from ._ignored import warn_ignored
 
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")

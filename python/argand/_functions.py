@@ -1,4 +1,4 @@
-"""Functions of the package that are no ops of the library, or whose Python form is not the schema's."""
+"""Functions of the package that are not ops of the library, or whose Python signature differs from the op's schema."""
 import sys
 import warnings
 

@@ -1,4 +1,4 @@
-"""What few programs ask of torch; loaded for those."""
+"""Rarely used names of torch, loaded at first use."""
 import enum
 import math
 

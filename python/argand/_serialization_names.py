@@ -1,4 +1,4 @@
-"""What few programs ask of torch.serialization, and what they set for PyTorch's reader; loaded for those."""
+"""Rarely used names of torch.serialization and settings of PyTorch's reader, loaded at first use."""
 import enum
 import os
 import typing

@@ -1,8 +1,8 @@
-"""Which module of PyTorch a class or function says it is of, where `import torch` means Argand.
+"""Gives classes and functions PyTorch's __module__ where `import torch` means Argand.
 
-Packages choose by type(x).__module__ and by names of modules, warnings are filtered by them, and files name classes by them.
-So under `python -m argand` modules, classes and functions say torch.x for argand.x, and those that stand in another file here than in
-PyTorch say PyTorch's module.  Imported as argand, they keep their own.
+Packages decide by type(x).__module__ and by names of modules, warnings are filtered by them, and files name classes by them.
+So under `python -m argand`, modules, classes and functions say torch.x for argand.x, and those that are defined in another file here
+than in PyTorch say PyTorch's module.  Imported as argand, they keep their own.
 """
 import functools
 import sys

@@ -1,4 +1,4 @@
-"""What packages take from torch._utils."""
+"""Names of torch._utils that packages import."""
 import sys
 
 from . import _C

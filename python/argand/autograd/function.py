@@ -62,7 +62,7 @@ FunctionCtx._materialize_non_diff_grads = property(None, FunctionCtx._set_materi
 
 
 class BackwardCFunction(_C.Node):
-    """The nodes of Functions: what their contexts have, they have."""
+    """The nodes of Functions: they have the attributes of their contexts."""
     __slots__ = ()
 
     def __getattr__(self, name):

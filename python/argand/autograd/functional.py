@@ -236,5 +236,5 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
-    """The same: a Hessian is symmetric.  PyTorch's hvp takes another way to the same numbers."""
+    """Equal to vhp(), since a Hessian is symmetric.  PyTorch's hvp computes the same numbers in another way."""
     return _product(func, inputs, v, create_graph, strict, "hvp")

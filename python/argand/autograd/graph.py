@@ -1,4 +1,4 @@
-"""What the graph keeps and how it is looked at, as torch.autograd.graph."""
+"""The backward graph: its nodes, and the tensors that it saves, as torch.autograd.graph."""
 import abc
 import contextlib
 import threading
