@@ -1,4 +1,4 @@
-"""How ranks agree: each says what it calls and what it found, and all hear the same answers."""
+"""How ranks agree: each sends what it calls and what it found, and all receive the same answers."""
 import os
 
 from .. import _C

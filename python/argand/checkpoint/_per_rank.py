@@ -1,4 +1,4 @@
-"""What each rank has for itself in a state that is otherwise alike on all ranks."""
+"""The parts of a state that differ between ranks; the rest is equal on all ranks."""
 import copy
 
 

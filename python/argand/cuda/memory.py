@@ -1,4 +1,4 @@
-"""The memory of CUDA devices, as torch.cuda.memory."""
+"""The memory of CUDA devices, as torch.cuda.memory.  Without a device the counters are 0 or empty."""
 import collections
 import json
 

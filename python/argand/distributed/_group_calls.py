@@ -1,4 +1,4 @@
-"""Collectives as methods of a group, with c10d's option objects: what the functions of torch.distributed are made of."""
+"""Collectives as methods of a group, with c10d's option objects; the functions of torch.distributed call them."""
 from datetime import timedelta
 
 from . import ReduceOp

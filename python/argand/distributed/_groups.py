@@ -1,4 +1,4 @@
-"""Groups of processes: how they are made and what they say of themselves."""
+"""Groups of processes: how they are made, and what can be asked about them."""
 import atexit
 import os
 import warnings

@@ -1,4 +1,4 @@
-"""What communication hooks of DistributedDataParallel are given."""
+"""The arguments of DistributedDataParallel's communication hooks."""
 
 
 class GradBucket:

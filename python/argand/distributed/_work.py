@@ -1,4 +1,4 @@
-"""What collectives return: work under way."""
+"""The Work that asynchronous collectives return."""
 import os
 import sys
 

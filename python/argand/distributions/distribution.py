@@ -20,7 +20,7 @@ class Distribution:
 
     @property
     def arg_constraints(self):
-        """The sets that parameters are of, by their names."""
+        """The constraint that each parameter must fulfil, by its name."""
         raise NotImplementedError
 
     @property
@@ -30,7 +30,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value):
-        """Whether distributions check their parameters and values, unless they are told."""
+        """Sets whether distributions check their parameters and values by default."""
         if value not in (True, False):
             raise ValueError(f"set_default_validate_args: expected True or False, got {value!r}")
         Distribution._validate_args = value
@@ -139,7 +139,7 @@ class Distribution:
         raise self._missing("log_prob")
 
     def cdf(self, value):
-        """The probability of what is not greater."""
+        """The cumulative distribution function: the probability of values up to this one."""
         raise self._missing("cdf")
 
     def icdf(self, value):
@@ -155,7 +155,7 @@ class Distribution:
         raise self._missing("enumerate_support")
 
     def perplexity(self):
-        """e to the entropy."""
+        """exp(entropy)."""
         return self.entropy().exp()
 
     def _extended_shape(self, sample_shape=_C.Size()):

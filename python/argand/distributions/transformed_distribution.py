@@ -1,4 +1,4 @@
-"""What transforms make of random values."""
+"""Distributions of transformed random values."""
 from .. import _C
 from ..autograd.grad_mode import no_grad
 from . import constraints
@@ -11,7 +11,7 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """What transforms make of the values of a distribution."""
+    """The distribution of a base distribution's values after transforms."""
     arg_constraints = {}
 
     def __init__(self, base_distribution, transforms, validate_args=None):

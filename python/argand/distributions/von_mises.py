@@ -16,7 +16,7 @@ def _log_modified_bessel_fn(x, order=0):
 
 
 class VonMises(Distribution):
-    """Angles, normally distributed as far as angles can be."""
+    """Angles with the circular analogue of the normal distribution."""
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
     has_rsample = False
