@@ -1,7 +1,7 @@
 """Reductions and normalizations of the elements where a mask is True, as torch.masked.
 
-A mask is broadcast to the input, whose dimensions it may not exceed in number; without one all elements count.  Those that do not count
-stand as the identity of the function, in the input's dtype: a reduction of none is the identity, and NaN where there is none.
+A mask is broadcast to the input, whose dimensions it may not exceed in number; without one all elements count.  Elements that do not
+count are replaced by the function's identity in the input's dtype: a reduction of no elements is the identity, or NaN if there is none.
 """
 from . import _C
 from ._ignored import harmless, ignored

@@ -179,7 +179,7 @@ def _flops(name, arguments):
 
 
 class MemoryChange(typing.NamedTuple):
-    """A storage got its bytes, or gave them back."""
+    """An allocation of a storage's bytes, or their release."""
     thread: int
     at: int  # nanoseconds since the profile began
     device: int  # a GPU's number; -1: the CPU
@@ -411,7 +411,7 @@ class _Marks(contextlib.AbstractContextManager):
 
 
 class emit_nvtx(_Marks):
-    """Every op and range becomes a range for NVIDIA's profilers, by name; shapes are not told."""
+    """Every op and range becomes a range for NVIDIA's profilers, by name and without shapes."""
 
     def _functions(self):
         from ..cuda.nvtx import _library

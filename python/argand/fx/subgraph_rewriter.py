@@ -1,4 +1,4 @@
-"""replace_pattern(): every place of a graph that computes what a pattern does computes something else."""
+"""replace_pattern(): replaces every subgraph that matches a pattern."""
 import copy
 import dataclasses
 import itertools

@@ -1,7 +1,7 @@
-"""Update rules in tensor operations: what autograd records (differentiable=True), and what a CUDA graph may hold (capturable=True).
+"""Update rules in tensor operations, which autograd can record (differentiable=True) and a CUDA graph can capture (capturable=True).
 
-A rule is a function of what there is before a step.  It writes nothing in place, so that autograd may keep whatever it reads;
-the new values are copied to where the old ones are at the end.
+A rule is a function of the values before a step.  It writes nothing in place, so that autograd may keep whatever it reads;
+at the end the new values are copied over the old ones.
 """
 from .. import _C
 from ..autograd.grad_mode import set_grad_enabled
