@@ -216,7 +216,7 @@ void add_dispatch(nb::module_& module) {
                slots_of = slots.release().ptr();
                default_dispatch = default_method.release().ptr();
              });
-  // The bits of exec::DispatchHooks::state; the state before.
+  // Sets the bits of exec::DispatchHooks::state; returns the earlier state.
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
   });
@@ -230,7 +230,7 @@ void add_dispatch(nb::module_& module) {
     const Front* const front = front_of(t.impl());
     return front && !front->shared->has_memory;
   });
-  // The storage of `base` becomes that of `t`, whose elements stay where they were said to be.
+  // Gives `t` the storage of `base`; sizes, strides and offset of `t` stay.
   module.def("_share_storage", [](const Tensor& t, const Tensor& base) { t.impl().storage = base.storage(); });
   module.def(
       "_wrapper",

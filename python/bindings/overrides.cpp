@@ -60,7 +60,8 @@ bool overrides(PyObject* object) {
   return method != not_overriding;
 }
 
-// Calls f(argument) for each argument that may override, and each element of a tuple or list.
+// Calls f(argument) for each argument that may override, and for each element of tuples and lists, until f returns
+// true.
 template <class F>
 bool any_of_arguments(PyObject* const* arguments, size_t n, const F& f) {
   for (size_t i = 0; i < n; ++i) {
@@ -101,7 +102,7 @@ nb::object types_of(const std::vector<PyObject*>& objects) {
   return nb::tuple(types);
 }
 
-// The innermost mode, which is off while it runs.
+// Calls the innermost mode, which is off while it runs.
 nb::object ask_mode(nb::handle function, nb::handle types, nb::handle arguments, nb::handle keywords) {
   struct Outer {
     nb::object mode = pop_mode();
@@ -166,7 +167,7 @@ nb::object method(const char* name) { return nb::handle(reinterpret_cast<PyObjec
 class SwitchOff {
  public:
   explicit SwitchOff(Off what) : what_(what) {}
-  // Within another scope no less is off; kNothing turns all on again.
+  // A nested scope turns nothing on again, except kNothing, which turns all on.
   void enter() { before_ = std::exchange(off, what_ == Off::kNothing ? what_ : std::max(off, what_)); }
   void exit() { off = before_; }
 
