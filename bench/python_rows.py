@@ -63,7 +63,7 @@ class Library:
         return self.captured(step) if self.form == "graph" else step
 
     def adam(self, parameters):
-        """A graph cannot hold a count of steps that lies on the host."""
+        """Adam for a CUDA graph, which needs the count of steps on the device."""
         return self.torch.optim.Adam(parameters, **({"capturable": True} if self.form == "graph" else {}))
 
     def captured(self, step):

@@ -80,7 +80,7 @@ class GPT2(nn.Module):
 
     @torch.no_grad()
     def go_on(self, tokens, count):
-        """With the likeliest token, `count` times."""
+        """Appends the most probable token, `count` times."""
         for _ in range(count):
             likeliest = self(tokens[:, -self.context:])[:, -1].argmax(-1, keepdim=True)
             tokens = torch.cat([tokens, likeliest], 1)

@@ -40,7 +40,7 @@ void check(int status) {
   if (status != 0) throw nb::python_error();
 }
 
-// Python's hashes of numbers and tuples are predictable, and a dict whose keys have one hash takes quadratic time. 
+// Python's hashes of numbers and tuples are predictable, and a dict whose keys have one hash takes quadratic time.
 // More equal hashes than chance can produce are refused: fewer than a hundred 64-bit numbers share one.
 class KeyHashes {
  public:

@@ -2,7 +2,7 @@
 //
 // Note [Threads of an interpreter that ends]
 // An interpreter that ends stops other threads when they ask for its lock, by unwinding their stacks (until
-// Python 3.13).  If that passes through noexcept functions or handlers that catch all exceptions, the process aborts. 
+// Python 3.13).  If that passes through noexcept functions or handlers that catch all exceptions, the process aborts.
 // So such a thread sleeps until the process is gone: where it asks for the lock (Gil, NoGil), where Python code that
 // C++ called has lost the lock (~Gil), and where the unwinding would be turned into an error (set_error).
 #pragma once

@@ -117,7 +117,7 @@ class CliTest(unittest.TestCase):
         return result.stdout
 
     def assert_refused(self, result, *words):
-        """An error exit, no signal, and one sentence on standard error that says these words."""
+        """Asserts an error exit, not a signal, with one sentence on standard error that has these words."""
         self.assertIn(result.returncode, range(1, 128), result.stderr)
         lines = result.stderr.strip().splitlines()
         if len(lines) == 2 and lines[1] == "Run with --help for more information.":

@@ -204,7 +204,8 @@ TEST_F(CudaCrossEntropy, SmallOnesMatchTheCpu) {
           }
 }
 
-// What is captured is replayed when the gradient that was expected is long gone.  Memory tells, also in the dry run.
+// A captured loss computes no gradient ahead of time, as a replay would not use it.  Memory use shows this, also in the
+// dry run.
 TEST_F(CudaTest, CapturedCrossEntropyMakesNoGradientAhead) {
   const Tensor x = zeros({512, 16384}, TensorOptions(kCUDA)).requires_grad_();
   const Tensor y = zeros({512}, TensorOptions(kCUDA).dtype(kLong));

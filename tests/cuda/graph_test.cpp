@@ -94,8 +94,8 @@ void replay_equals_eager(bool dropout, bool compare) {
   }
 }
 
-// What is no kernel stands between kernels that start early: windows that overlap add their gradients to a fill's
-// zeros, and a copy follows.
+// Fills and copies stand between kernels that start early: windows that overlap add their gradients to a fill's zeros,
+// and a copy follows.
 TEST_F(CudaGraph, KernelsBesideFillsAndCopies) {
   const Tensor x = (arange(2 * 3 * 9 * 9, kFloat).reshape({2, 3, 9, 9}) * 7).sin().cuda().requires_grad_();
   Tensor out = zeros({2, 3, 9, 9}, kOnGpu);

@@ -204,7 +204,7 @@ def compared(op, sample, results, library=torch):
 
 
 def in_order(results, library):
-    """Eigenvalues by their real parts, then their imaginary parts; their vectors as they."""
+    """Sorts eigenvalues by their real parts, then their imaginary parts, and eigenvectors in the same order."""
     values, vectors = results if isinstance(results, tuple) else (results, None)
     order = library.argsort(values.imag, dim=-1, stable=True)
     order = order.gather(-1, library.argsort(values.real.gather(-1, order), dim=-1, stable=True))

@@ -26,7 +26,7 @@ def names(*nodes):
 
 
 def meet(a, b):
-    """What has been read where two paths meet; None is a path that nobody comes along."""
+    """The names that have been read where two paths meet; None is an unreachable path."""
     return b if a is None else a if b is None else a & b
 
 
