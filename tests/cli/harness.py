@@ -1,4 +1,4 @@
-"""What the tests of the `argand` command share: small data sets and images made here, and ways to run the binary.
+"""Helpers for tests of the `argand` command: they make small data sets and images, and run the binary.
 
 The environment variable ARGAND names the binary.
 """

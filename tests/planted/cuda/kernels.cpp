@@ -22,7 +22,7 @@ __global__ void none(const float* in, float* out) {
   out[threadIdx.x] = in[threadIdx.x] * 2;
 }
 
-// Writes one element past the end.
+// One element behind the end.
 __global__ void memcheck(const float* in, float* out) {
   await_earlier_work();
   out[threadIdx.x + 1] = in[threadIdx.x] * 2;
