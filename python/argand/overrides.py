@@ -108,7 +108,7 @@ def is_tensor_like(inp):
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
-# What every object has, and how attributes are looked up.
+# Methods that every object has, and those that look attributes up.
 _OF_OBJECTS = {*dir(object), "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__get__", "__set__", "__delete__", "__next__",
                "__iter__", "__del__"} - {"__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"}
 

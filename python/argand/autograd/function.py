@@ -10,7 +10,7 @@ from .grad_mode import no_grad
 
 FunctionCtx = _C.FunctionCtx
 
-# What a context has from its node.
+# Attributes that a context takes from its node.
 _OF_NODE = ("next_functions", "metadata", "name", "register_hook", "register_prehook", "_sequence_nr", "_set_sequence_nr",
             "_raw_saved_tensors", "_input_metadata")
 

@@ -78,7 +78,7 @@ class Distribution:
         batch_shape, parameters = _C.Size(batch_shape), self.arg_constraints
         new = self._get_checked_instance(type(self), _instance)
         for name, value in self.__dict__.items():
-            # What is computed once and is no parameter is computed again, in the new shape.
+            # Lazy properties that are not parameters are computed again, in the new shape.
             stale = name not in parameters and isinstance(getattr(type(self), name, None), lazy_property)
             if name in new.__dict__ or stale:
                 continue

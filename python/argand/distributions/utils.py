@@ -22,7 +22,7 @@ def broadcast_all(*values):
     first = next((v for v in values if isinstance(v, _C.Tensor)), None)
     options = {"dtype": _C.get_default_dtype()} if first is None else {"dtype": first.dtype, "device": first.device}
     tensors = [v if isinstance(v, _C.Tensor) else _C.tensor(v, **options) for v in values]
-    # Those of one shape stay what they are: leaves whose gradient one asks for.
+    # Tensors of one shape stay the same objects, so that leaves keep their gradients.
     return tuple(tensors if len({t.shape for t in tensors}) <= 1 else _C.broadcast_tensors(tensors))
 
 

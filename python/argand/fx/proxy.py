@@ -226,7 +226,7 @@ class Proxy:
 
 
 _METHODS = (type(argand.Tensor.add), argand._C.overridable_method, type(str.join), type(int.__add__))
-# What `tensor + proxy` records: the method that is the operator.
+# The method that `tensor + proxy` records, by operator.
 _METHOD_OF_OPERATOR = {f"__{name}__": name for name in ("add", "sub", "mul", "pow", "matmul", "lt", "le", "eq", "ne", "gt", "ge")} | {
     "__truediv__": "div", "__mod__": "remainder"}
 

@@ -98,7 +98,7 @@ class _Matcher:
         return not self.match_output or graph.output_node().all_input_nodes == [found[p] for p in self.returned]
 
     def _is_contained(self, found):
-        # What is computed in between must not be read elsewhere: it will not be there any more.
+        # Values in between must not be read elsewhere, as the replacement removes them.
         nodes = [n for n in found.values() if isinstance(n, Node)]
         returned = [found[p] for p in self.returned]
         return all(user in nodes for p, n in found.items() if p.op != "placeholder" and n not in returned for user in n.users)

@@ -145,7 +145,7 @@ class Module(_Walks):
     _HOOKS = ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks", "_forward_hooks_with_kwargs",
               "_forward_hooks_always_called", "_backward_pre_hooks", "_backward_hooks", "_state_dict_pre_hooks", "_state_dict_hooks",
               "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
-    # None until one is registered, and then whether they are full: both kinds together are refused.
+    # Whether the registered backward hooks are full ones; None without hooks.  Both kinds together are an error.
     _is_full_backward_hook = None
 
     def forward(self, *input):
