@@ -26,7 +26,7 @@ def is_compiling():
 
 
 class TorchDynamoException(RuntimeError):
-    """What goes wrong with a graph."""
+    """The base of errors about graphs."""
 
 
 class Unsupported(TorchDynamoException):
@@ -248,7 +248,7 @@ class Compiled:
 # ---- modules
 
 class OptimizedModule(Module):
-    """What torch.compile makes of a module, which is its only child; other attributes are that module's."""
+    """The result of torch.compile for a module, which is its only child; other attributes are that module's."""
 
     def __init__(self, mod, run=None):
         super().__init__()

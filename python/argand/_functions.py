@@ -290,7 +290,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    """As unique(), of neighbours alone."""
+    """Like unique(), but removes only repetitions of the neighbouring element."""
     if dim is None:
         values, inverse, counts = _C.unique_consecutive(input, return_inverse, return_counts)
     else:

@@ -187,7 +187,7 @@ Tensor.__array_priority__ = 1000  # np.float32(2) * tensor is a tensor
 
 @method
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What NumPy's functions make of tensors is a tensor; truth values are bytes."""
+    """Converts results of NumPy's functions on tensors to tensors; bools become uint8."""
     return _C.from_numpy(array.astype("uint8") if array.dtype == bool else array)
 
 

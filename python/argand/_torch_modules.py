@@ -159,7 +159,7 @@ def _rename(thing):
 
 
 def _show_at_home(home, thing):
-    """Who pickles a class or a function looks for it in the module that it says: one that is ours and lacks it has it from now on."""
+    """Adds a class or function to the module of ours that its __module__ names, if it is not there: pickle looks for it by that name."""
     module = sys.modules.get("argand" + home.removeprefix("torch"))
     if isinstance(module, types.ModuleType) and thing.__name__ == thing.__qualname__ and thing.__name__ not in vars(module):
         setattr(module, thing.__name__, thing)

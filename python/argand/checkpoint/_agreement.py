@@ -17,7 +17,7 @@ class Ranks:
                 raise ValueError("DistributedCheckpointFolder: expected a group that this process is in")
 
     def gather(self, said):
-        """What each rank says, which is plain data, in the order of the ranks."""
+        """Exchanges plain data: returns what each rank sent, in the order of the ranks."""
         if self.size == 1:
             return [said]
         from .. import distributed

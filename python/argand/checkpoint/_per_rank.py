@@ -13,7 +13,7 @@ class PerRank(dict):
 
 
 class LeftOut(PerRank):
-    """In the place of a PerRank of another number of ranks, which load_latest(any_world_size=True) leaves out.  It is empty."""
+    """Stands in place of a PerRank of another number of ranks, which load_latest(any_world_size=True) leaves out.  It is empty."""
 
 
 def split(state):

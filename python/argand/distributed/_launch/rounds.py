@@ -15,7 +15,7 @@ _SAME_MOMENT = 0.3  # seconds: failures of that time belong together, and the ea
 
 @dataclass
 class Rules:
-    """What torchrun was asked for."""
+    """The options of torchrun that rounds depend on."""
 
     min_nodes: int = 1
     max_nodes: int = 1

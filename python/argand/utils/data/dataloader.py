@@ -178,7 +178,7 @@ class DataLoader(Generic[T_co]):
         return self._iterator
 
     def state_dict(self):
-        """Where the pass that was begun last is: what load_state_dict() takes, here or in another process of the same rank."""
+        """The position of the pass that was begun last, for load_state_dict(), here or in another process of the same rank."""
         from ...checkpoint import PerRank
         at = self._resumed or self._position or {"batches": 0, "generators": _generator_states(self)}
         return PerRank(copy.deepcopy(at), **{"epoch": sampler.epoch for sampler in _with_epochs(self)})
