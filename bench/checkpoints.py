@@ -30,7 +30,7 @@ def sync(path):
 
 
 def drop(path):
-    """The file's pages leave the cache: they must be on the disk before."""
+    """Drops the file's pages from the page cache; they must have been written to the disk before."""
     sync(path)
     handle = os.open(path, os.O_RDONLY)
     os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)

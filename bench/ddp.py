@@ -22,7 +22,7 @@ STEPS = {"gpu/gpt2": 20, "gpu/resnet50": 20, "gpu/cnn": 100, "cpu/cnn": 20}
 
 
 def per_second(command, row, mode, ranks, threads):
-    """Of each run, or None if one of the processes failed."""
+    """The rate of each run, or None if one of the processes failed."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]

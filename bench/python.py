@@ -65,7 +65,7 @@ def with_median(found):
 
 
 def together(runs):
-    """Of several processes' rows: for each name all samples with their median, or an error if there was one."""
+    """Merges the rows of several processes: for each name all samples with their median, or an error if there was one."""
     rows = {}
     for name in runs[0]:
         found = [run[name] for run in runs if name in run]

@@ -63,7 +63,7 @@ class Library:
         return self.captured(step) if self.form == "graph" else step
 
     def adam(self, parameters):
-        """A graph cannot hold a count of steps that lies on the host."""
+        """Adam for a CUDA graph, which needs the count of steps on the device."""
         return self.torch.optim.Adam(parameters, **({"capturable": True} if self.form == "graph" else {}))
 
     def captured(self, step):
@@ -172,7 +172,7 @@ def small_nets(lib):
 
 
 def other_forms(lib):
-    """Of the small networks, for PyTorch."""
+    """PyTorch's rows of the small networks as captured graphs and under torch.compile."""
     forms = [] if lib.is_ours else ["graph", "compile"] if lib.device == "cuda" else ["compile"]
     for row in small_nets(lib):
         for form in forms:
@@ -180,7 +180,7 @@ def other_forms(lib):
 
 
 def models(lib):
-    """Of published sizes; on the CPU the same with less to learn from at a time."""
+    """Models of published sizes; on the CPU with smaller batches."""
     nn, F = lib.torch.nn, lib.torch.nn.functional
     mixed = "_bf16" if lib.large else ""
 

@@ -29,7 +29,7 @@ FOLDER = Path(__file__).resolve().parent / "results"
 
 
 def commit():
-    """Of the source tree; with "+" where files differ from it.  ARGAND_COMMIT says it where there is no git."""
+    """The commit of the source tree, with "+" if files differ from it.  ARGAND_COMMIT gives it where there is no git."""
     if "ARGAND_COMMIT" in os.environ:
         return os.environ["ARGAND_COMMIT"]
     try:
@@ -41,7 +41,7 @@ def commit():
 
 
 def versions(python):
-    """Of Python, and of what it has of the libraries beside which Argand is measured."""
+    """The versions of Python and of the libraries installed for it that Argand is compared with."""
     code = """
 import importlib.metadata, json, sys
 found = {"Python": sys.version.split()[0]}
@@ -81,7 +81,7 @@ def file_of(device):
 
 
 def spread(samples):
-    """What is kept of figures: median, least, most, and how many there were."""
+    """The summary of figures that is kept: median, minimum, maximum, and their number."""
     return [float(f"{value:.4g}") for value in (statistics.median(samples), min(samples), max(samples))] + [len(samples)]
 
 
@@ -94,7 +94,7 @@ class Results:
                          "command": command(), "versions": versions(python)}
 
     def add(self, name, unit, sides, failed=None, work=0, work_unit=""):
-        """`sides`: of each side its figures.  `failed`: of each side that has none, why."""
+        """Adds a row.  `sides`: the figures of each side.  `failed`: the error of each side that has no figures."""
         row = {"measured": self.measured, "unit": unit, "sides": {side: spread(samples) for side, samples in sides.items()}}
         if work:
             row |= {"work": work, "work_unit": work_unit}
@@ -103,7 +103,7 @@ class Results:
         self.rows[name] = row
 
     def save(self, path=None):
-        """To `path`, or among what is kept of this device."""
+        """Writes the rows to `path`, by default to this device's file."""
         path = Path(path) if path else file_of(self.device)
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"device": self.device, "rows": {}}

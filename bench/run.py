@@ -45,7 +45,7 @@ def run_torch(device, threads):
 
 
 def start_seconds(build, device):
-    """Of processes that print one result of the device, ours and PyTorch's in turn."""
+    """The times of processes that print one result of the device, ours and PyTorch's in turn."""
     commands = {
         "ours": [str(build / "bin" / "bench_start"), device],
         "theirs": [sys.executable, "-c", f"import torch; print((torch.ones(8, device='{device}') + 1).sum().item())"],
@@ -61,7 +61,7 @@ def start_seconds(build, device):
 
 
 def library_bytes(folder):
-    """Of the shared libraries in the folder and what lies beside them, links counted once."""
+    """The size of the folder's shared libraries and kernel packs, links counted once."""
     files = [f for pattern in ("lib*.so*", "lib*.pack") for f in Path(folder).glob(pattern)]
     return sum({f.resolve(): f.stat().st_size for f in files}.values())
 

@@ -29,7 +29,7 @@ target_link_options(argand_cuda PRIVATE LINKER:-z,nodelete)
 # Matrix products; loaded when first used, and without it they run on our own kernels.
 get_target_property(cublaslt_path CUDA::cublasLt IMPORTED_LOCATION)
 target_compile_definitions(argand_cuda PRIVATE ARGAND_CUBLASLT_PATH="${cublaslt_path}")
-# Convolutions: the same.
+# Convolutions; loaded in the same way.
 find_path(ARGAND_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(ARGAND_CUDNN_LIBRARY cudnn
   HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
@@ -38,7 +38,7 @@ if(ARGAND_CUDNN_INCLUDE AND ARGAND_CUDNN_LIBRARY)
   target_include_directories(argand_cuda SYSTEM PRIVATE ${ARGAND_CUDNN_INCLUDE})
   target_compile_definitions(argand_cuda PRIVATE ARGAND_CUDNN=1 ARGAND_CUDNN_PATH="${ARGAND_CUDNN_LIBRARY}")
 endif()
-# Collectives between GPUs: the same.
+# Collectives between GPUs; loaded in the same way.
 find_path(ARGAND_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(ARGAND_NCCL_LIBRARY nccl
   HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)

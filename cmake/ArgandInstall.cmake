@@ -18,7 +18,7 @@ foreach(root ${PROJECT_SOURCE_DIR}/argand ${ARGAND_GENERATED_DIR}/argand)
   endif()
 endforeach()
 
-# Apart from argand/, so that <torch/torch.h> is found only by who links argand::torch.
+# Not below argand/, so that only targets that link argand::torch find <torch/torch.h>.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/torch/ ${PROJECT_BINARY_DIR}/compat/torch/include/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/argand/compat FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
 

@@ -1,7 +1,7 @@
 # One folder = one layer = one object library; all of them make one shared library.
 
-# The standard library is half of what the compiler reads, so it is read once, without ccache: with it, a precompiled
-# header, which is never the same bytes twice, would keep what was compiled before from being found.
+# The standard library is half of what the compiler reads, so it is precompiled, but not with ccache: the bytes of a
+# precompiled header differ each time, so ccache would not find earlier results.
 set(ARGAND_STANDARD_HEADERS <algorithm> <array> <atomic> <cmath> <complex> <cstdint> <cstring> <functional> <limits>
   <memory> <mutex> <optional> <span> <string> <string_view> <unordered_map> <utility> <vector>)
 # argand_precompile(TARGET LIKE [HEADERS...]): TARGET reads what was precompiled for LIKE, a target of the same flags; LIKE

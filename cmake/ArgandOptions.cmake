@@ -35,8 +35,8 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(argand_flags INTERFACE)
-# What a library takes in from archives stays its own.  Some compilers link libstdc++ so: the halves of it that are exported
-# would be mixed with those of the libstdc++.so that cuDNN brings along, whose streams then write nothing or crash.
+# Symbols that a library links from archives are not exported.  Some compilers link libstdc++ in this way: exported, its
+# symbols would mix with those of the libstdc++.so that cuDNN loads, whose streams then write nothing or crash.
 target_link_options(argand_flags INTERFACE LINKER:--exclude-libs,ALL)
 target_compile_options(argand_flags INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -45,7 +45,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(argand_flags INTERFACE -Wno-restrict -Wno-array-bounds -Wno-maybe-uninitialized
     -Wno-stringop-overflow -Wno-stringop-overread)
 elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  # That a loop marked for vector instructions got none: without optimisation none does.
+  # The warning that a loop marked for vectorisation was not vectorised: without optimisation none is.
   target_compile_options(argand_flags INTERFACE -Wno-pass-failed)
 endif()
 

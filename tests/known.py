@@ -37,7 +37,7 @@ def kind_of(note):
 
 
 def expanded(name):
-    """The names that {a,b} stands for."""
+    """Expands {a,b} in names."""
     before, brace, rest = name.partition("{")
     if not brace:
         return [name]
@@ -55,7 +55,7 @@ class Line:
 
 
 class Known:
-    """The lines of a file, or a sentence and the end where one has not as many fields."""
+    """The lines of a file; a line with a wrong number of fields ends the program with a message."""
 
     def __init__(self, path, fields=3):
         self.path, self.lines = pathlib.Path(path), []
@@ -76,11 +76,11 @@ class Known:
         return found
 
     def stale(self, covered=lambda line: True):
-        """Sentences about the lines that explain nothing, of those that this run could have needed."""
+        """Messages about the lines that explained nothing, among those that this run could have needed."""
         return [f"{line.place}: nothing differs like this any more: {' | '.join(line.fields)}" for line in self.lines
                 if not line.used and covered(line)]
 
     def wrong(self, names, covered=lambda line: True):
-        """Of a list of names: sentences about those of `names` that have no line, and the lines that name none of them."""
+        """Messages about the `names` that no line covers, and about the lines that are not used."""
         found = [f"{name}: not in {self.path.name}" for name in sorted(names) if not self.explains(lambda line: line.names(name))]
         return found + self.stale(covered)

@@ -67,7 +67,7 @@ class GPT2(nn.Module):
         return self.head(self.norm(x))
 
     def loss(self, tokens):
-        """Of each token after the first, given those before it."""
+        """The loss of predicting each token after the first from those before it."""
         logits = self(tokens[:, :-1])
         return F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
 
@@ -80,7 +80,7 @@ class GPT2(nn.Module):
 
     @torch.no_grad()
     def go_on(self, tokens, count):
-        """With the likeliest token, `count` times."""
+        """Appends the most probable token, `count` times."""
         for _ in range(count):
             likeliest = self(tokens[:, -self.context:])[:, -1].argmax(-1, keepdim=True)
             tokens = torch.cat([tokens, likeliest], 1)

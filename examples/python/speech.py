@@ -30,7 +30,7 @@ class SpeechDetector(nn.Module):
 
 
 def probabilities(model, samples):
-    """Of each 512 samples of a recording; the last ones are filled up with silence."""
+    """The probability for each 512 samples of a recording; silence fills up the last ones."""
     samples = F.pad(samples, (64, -len(samples) % 512))
     state, found = None, []
     for at in range(64, len(samples), 512):

@@ -56,7 +56,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """Of the encoder, or of the decoder, which also looks at the encoder's memory."""
+    """A layer of the encoder, or of the decoder, which also attends to the encoder's output."""
 
     def __init__(self, width, heads, decodes):
         super().__init__()

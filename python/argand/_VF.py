@@ -1,4 +1,4 @@
-"""The ops themselves, under a name by which modules of PyTorch's call them."""
+"""torch._VF: the name by which PyTorch's modules call ops."""
 from . import _C
 
 

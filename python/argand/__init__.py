@@ -2,8 +2,8 @@
 
     import argand as torch
 
-Functions of tensors come from the op definitions of the library (argand._C); what stands in Python is what PyTorch's
-users know as Python: modules, optimizers, data loading.
+Functions of tensors come from the op definitions of the library (argand._C); what is written in Python here is
+written in Python in PyTorch, too: modules, optimizers, data loading.
 """
 import builtins as _builtins
 import math as _math
@@ -61,7 +61,7 @@ _SCRIPT_TYPES = ("AnyType", "BoolType", "ClassType", "ComplexType", "DeviceObjTy
 
 
 def __getattr__(name):
-    # What few programs need is loaded for those; it would double the time of `import argand`.
+    # Rarely used modules are loaded at first use: they would double the time of `import argand`.
     from importlib import import_module
     if name in ("_VF", "__config__", "__future__", "_dynamo", "_functorch", "_guards", "_inductor", "_jit_internal", "_ops", "_utils",
                 "accelerator", "ao", "cpu", "distributions", "export", "func", "functional", "futures", "fx", "hub", "library",

@@ -177,5 +177,5 @@ def install():
         if name.partition(".")[0] == "argand":
             _alias(name, module)
     if not argand.__version__.startswith(FOLLOWED):
-        # What programs do by the version they find is right for this one.
+        # Programs that branch on the version must see the one whose behaviour Argand follows.
         argand.__version__ = argand.version.__version__ = TorchVersion(f"{FOLLOWED}+argand.{argand.__version__}")

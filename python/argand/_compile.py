@@ -1,5 +1,5 @@
-"""torch.compile.  There is no compiler: calls are fused and replayed as they are.  A module is wrapped, so that its names are PyTorch's;
-a backend of the program's own gets the graph that torch.fx finds."""
+"""torch.compile.  There is no compiler: the library fuses and replays calls without it.  A module is wrapped, so that its parameters have
+PyTorch's names; a backend that the program defines gets the graph that torch.fx traces."""
 import contextlib
 import contextvars
 import functools
@@ -26,7 +26,7 @@ def is_compiling():
 
 
 class TorchDynamoException(RuntimeError):
-    """What goes wrong with a graph."""
+    """The base of errors about graphs."""
 
 
 class Unsupported(TorchDynamoException):
@@ -248,7 +248,7 @@ class Compiled:
 # ---- modules
 
 class OptimizedModule(Module):
-    """What torch.compile makes of a module, which is its only child; other attributes are that module's."""
+    """The result of torch.compile for a module, which is its only child; other attributes are that module's."""
 
     def __init__(self, mod, run=None):
         super().__init__()

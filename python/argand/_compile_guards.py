@@ -1,7 +1,7 @@
-"""What a traced call took from around it: attributes of its module, variables of its closure, globals, the state of random numbers.
+"""The state outside its arguments that a traced call read: attributes of its module, closure variables, globals, random generators.
 
-A trace holds for calls that find all of that as it was.  What the traced call itself wrote would happen once instead of each time, so
-a call that writes cannot stand for others; it is undone, and the program runs as it is."""
+A trace is valid for calls that find all of that unchanged.  A write by the traced call would happen once instead of in each call, so
+a call that writes gives no trace: its writes are undone, and the program runs without one."""
 import inspect
 import itertools
 import operator

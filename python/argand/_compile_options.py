@@ -1,10 +1,10 @@
-"""What torch.compile's mode, options and dynamic may be.  The options are those of PyTorch's code generator, which is not there: they
-tune code that is not generated, and change no result.  One that asks for something to be seen warns; one that nobody knows is an error."""
+"""Checks torch.compile's mode, options and dynamic.  The options are those of PyTorch's code generator, which Argand does not have: they
+tune code that is not generated, and change no result.  An option that asks for visible output warns; an unknown one is an error."""
 from ._ignored import warn_ignored
 
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 
-# Which code is generated, and how fast it is.
+# Options that choose which code is generated, or make it faster.
 _SWITCHES = set("""aggressive_fusion allow_buffer_reuse assume_aligned_inputs b2b_gemm_pass benchmark_combo_kernel benchmark_fusion
     benchmark_harness benchmark_kernel bfloat16_atomic_adds_enabled combo_kernels comprehensive_padding conv_1x1_as_mm
     coordinate_descent_check_all_directions coordinate_descent_tuning cpp_wrapper decompose_mem_bound_mm deterministic dynamic_scale_rblock
@@ -20,19 +20,19 @@ _VALUES = set("""autotune_in_subproc compile_threads cpu_backend cuda_backend ke
     padding_stride_threshold realize_acc_reads_threshold realize_opcount_threshold realize_reads_threshold
     unroll_reductions_threshold""".split())
 _FAMILIES = ("aot_inductor", "aten_distributed_optimizations", "auto_chunker", "cpp", "cuda", "cutlass", "halide", "rocm", "triton", "xpu")
-# What a program wants to see, or to have called.
+# Options for visible output, and functions that the compiler would call.
 _SHOWN = {"debug", "verbose_progress", "guard_filter_fn", "profiler_mark_wrapper_call", "generate_intermediate_hooks", "nan_asserts",
           "runtime_triton_nan_asserts", "scalar_asserts", "assert_indirect_indexing", "alignment_asserts"}
 _CALLED = set("joint_custom_post_pass joint_custom_pre_pass post_grad_custom_post_pass post_grad_custom_pre_pass pre_grad_custom_pass".split())
 
 
 def shows(name):
-    """Whether an option asks for something to be seen, or called."""
+    """Whether an option asks for visible output, or for a call of a function."""
     return name in _SHOWN or name in _CALLED
 
 
 def check(mode, options, dynamic_shapes, fullgraph, recompile_limit, backend, as_it_is):
-    """Errors for what torch.compile cannot be given, warnings for what it is given in vain."""
+    """Raises errors for invalid arguments of torch.compile, and warns of arguments without effect."""
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if dynamic_shapes is not None:

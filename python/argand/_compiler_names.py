@@ -1,4 +1,4 @@
-"""What few programs ask of torch.compiler; loaded for those."""
+"""Rarely used names of torch.compiler, loaded at first use."""
 import contextlib
 import functools
 import types

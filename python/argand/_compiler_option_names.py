@@ -1,5 +1,5 @@
-"""torch._dynamo.config and torch._inductor.config: options of a compiler that is not there.  A program may set those that PyTorch 2.15
-has, by these names, and no others; what is set is kept for the program, and what was not set is not there."""
+"""torch._dynamo.config and torch._inductor.config: options of a compiler that Argand does not have.  A program may set the options of
+PyTorch 2.15, by these names, and no others.  Values that are set are kept for the program; other options are missing attributes."""
 import contextlib
 import sys
 import types

@@ -1,15 +1,15 @@
-"""Context managers that decorate."""
+"""Context managers that are also decorators."""
 import functools
 import inspect
 import warnings
 
 
 class _DecoratorContextManager:
-    """A base for context managers that decorate functions and generators (in their scope while they run); clone() makes one
+    """A base for context managers that also decorate functions and generators, which then run in their scope; clone() makes one
     for each call."""
 
     def clone(self):
-        """One as this was made."""
+        """A new context manager, made like this one."""
         return type(self)()
 
     def __call__(self, function):

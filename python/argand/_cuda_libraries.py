@@ -13,7 +13,7 @@ def _folders():
                     yield folder
 
 
-# What the user has set stays.
+# A path that the user has set stays.
 if "ARGAND_CUDA_LIBRARY_PATH" not in os.environ:
     _found = ":".join(_folders())
     if _found:

@@ -1,5 +1,5 @@
-"""Calls of the ops that torch.library.custom_op() makes: their arguments are those of the schema, their results share memory with nothing,
-and an op without a gradient says so in backward."""
+"""Calls of the ops that torch.library.custom_op() makes.  Arguments must fit the schema, results must not share memory with other tensors,
+and backward through an op without a gradient is an error."""
 from . import _C
 from .autograd.function import Function
 

@@ -1,2 +1,2 @@
-"""The old place of torch.library, which packages import beside it."""
+"""The old name of torch.library, which some packages still import."""
 from .library import get_ctx, impl_abstract  # noqa: F401

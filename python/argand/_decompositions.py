@@ -1,4 +1,4 @@
-"""Ops that PyTorch makes of others and that are one op here: to modes they are offered as those others."""
+"""Ops that PyTorch composes from others and that are one op here: dispatch modes are offered those others instead."""
 from . import _C
 
 

@@ -1,4 +1,4 @@
-"""Who is offered ops before they run: TorchDispatchModes, and classes with a __torch_dispatch__.
+"""Offers ops to TorchDispatchModes and to classes with a __torch_dispatch__ before they run.
 
 C++ calls offer() and offer_number() (python/bindings/dispatch.cpp) where a mode is on or a tensor of such a class is among the
 arguments.  docs/design/0015-dispatch-modes.md says what is offered under which name.

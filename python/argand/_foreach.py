@@ -1,5 +1,5 @@
-"""torch._foreach_*: an op on each of several tensors.  Each is the op in a loop: launches are queued and chains fused, so one launch for
-all would gain nothing a program could see."""
+"""torch._foreach_*: an op on each of several tensors.  Each calls the op in a loop: launches are queued and chains fused, so a single launch
+for all tensors would gain nothing measurable."""
 from . import _C
 
 Tensor = _C.Tensor

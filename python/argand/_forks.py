@@ -1,7 +1,7 @@
 """fork() waits until no other thread is importing a part of this package.
 
-Functions of the package import what they need when they are first called.  A child that was made meanwhile would have the lock of such a
-module taken, and nobody to release it: to call the same function there would be to wait for ever.
+Functions of the package import what they need when they are first called.  In a child process that is forked during such an import, the
+lock of the module would stay taken, and the same function would wait for it for ever.
 """
 import importlib._bootstrap as _bootstrap
 import os

@@ -1,4 +1,4 @@
-"""Functions of the package that are no ops of the library, or whose Python form is not the schema's."""
+"""Functions of the package that are not ops of the library, or whose Python signature differs from the op's schema."""
 import sys
 import warnings
 
@@ -194,8 +194,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  Of bytes that may not be
-    written, and where elements would not lie at multiples of their size, it is a copy."""
+    """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  It is a copy if the
+    bytes are read-only, or if elements would not lie at multiples of their size."""
     try:
         view = memoryview(buffer)
     except TypeError:
@@ -290,7 +290,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    """As unique(), of neighbours alone."""
+    """Like unique(), but removes only repetitions of the neighbouring element."""
     if dim is None:
         values, inverse, counts = _C.unique_consecutive(input, return_inverse, return_counts)
     else:

@@ -1,4 +1,4 @@
-"""What packages ask of torch._guards: the FakeTensorMode that is on, and whether a compiler traces, which none does."""
+"""Names of torch._guards that packages use: the active FakeTensorMode, and whether a compiler traces (never)."""
 
 
 def active_fake_mode():

@@ -1,4 +1,4 @@
-"""What registering a hook gives back."""
+"""The handles that registering a hook returns."""
 import collections
 import itertools
 import weakref

@@ -1,4 +1,4 @@
-"""Names of torch._C that packages take, with what they mean here; importing this module adds them to argand._C."""
+"""Names of torch._C that packages import, with their equivalents here; importing this module adds them to argand._C."""
 import contextlib
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""What packages take from torch._jit_internal."""
+"""Names of torch._jit_internal that packages import."""
 from typing import Any, Callable, Dict, Final, List, Optional, Tuple, Union  # noqa: F401
 
 from .futures import Future  # noqa: F401

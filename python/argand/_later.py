@@ -1,11 +1,11 @@
-"""Names of a module that few programs use, from a module that is loaded for those."""
+"""Loads a module's rarely used names, from a second module, at first use."""
 from importlib import import_module
 
 from ._named_modules import refused_name
 
 
 def names(module, later):
-    """A __getattr__ for `module`, by its name: what `later`, by its name, lists in __all__, and what is refused there."""
+    """A __getattr__ for the module named `module`: it finds the names in __all__ of the module named `later`, and refused names."""
     def find(name):
         if not name.startswith("__"):  # the import system's questions
             found = import_module(later)

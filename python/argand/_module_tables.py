@@ -1,6 +1,6 @@
-"""What _named_modules.py makes: names of PyTorch that packages import, by module, without "torch.".
+"""The tables that _named_modules.py makes modules from: names of PyTorch that packages import, by module, without "torch.".
 
-Why each is refused stands beside its names.  What is there is taken out of here when it is written.
+The reason of a refusal stands beside its names.  A name that Argand comes to have is removed here.
 """
 
 # {module: the module here that has its names; "" is argand itself}

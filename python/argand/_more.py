@@ -1,4 +1,4 @@
-"""What few programs ask of torch; loaded for those."""
+"""Rarely used names of torch, loaded at first use."""
 import enum
 import math
 
@@ -82,7 +82,7 @@ def set_warn_always(b, /):
 
 
 def is_warn_always_enabled():
-    """What set_warn_always() was told."""
+    """Whether set_warn_always() switched repeated warnings on."""
     return _C._warns_always()
 
 
@@ -206,7 +206,7 @@ def norm_except_dim(v, pow=2, dim=0):
 
 
 class _FakeQuantize(Function):
-    """What lies outside the range gets no gradient, what lies inside gets all."""
+    """Elements outside the range get no gradient; elements inside get all of it."""
 
     @staticmethod
     def forward(ctx, x, scale, zero_point, quant_min, quant_max):

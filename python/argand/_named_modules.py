@@ -1,7 +1,7 @@
-"""Modules of PyTorch that are no files here: those whose names stand in another module, and those whose names are refused.
+"""Modules of PyTorch that have no file here: those whose names another module defines, and those whose names are refused.
 
-Packages import by names of modules.  A module in SHOWN or REFUSED (_module_tables.py) is made when it is imported; a module that
-is a file asks here, in its __getattr__, for names that REFUSED lists for it.  A refused name can be imported, compared and asked
+A module in SHOWN or REFUSED (_module_tables.py) is made when it is imported; a module that has a file asks here, in its
+__getattr__, for names that REFUSED lists for it.  A refused name can be imported, compared and asked
 about with isinstance(); a call raises NotImplementedError with the reason.
 """
 import importlib

@@ -1,4 +1,4 @@
-"""NumPy, where the program uses it: the package itself does not need it, and nobody has an array whose NumPy is not loaded."""
+"""NumPy, if the program has loaded it: the package does not need it, and a program that holds an array has loaded it."""
 import sys
 
 

@@ -1,7 +1,7 @@
-"""Files of torch.save with objects of Python's in them, such as whole modules.
+"""Files of torch.save that contain Python objects, such as whole modules.
 
-They are written where values are no data alone, and by PyTorch's names: a class of argand.nn is one of torch.nn.  _unpickling.py
-reads them.
+They are written if the values are more than data.  Classes have PyTorch's names in them: argand.nn becomes torch.nn.  _unpickling.py
+reads these files.
 """
 import collections
 import io

@@ -1,4 +1,4 @@
-"""The types of ops, as torch._ops: what packages ask about with isinstance()."""
+"""The types of ops, as torch._ops, which packages use with isinstance()."""
 from ._named_modules import names_of as _names_of
 from ._overloads import OpOverload, OpOverloadPacket  # noqa: F401
 from .library import _Namespace as _OpNamespace, ops  # noqa: F401

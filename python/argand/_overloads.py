@@ -48,7 +48,7 @@ class OpOverload:
         return True
 
     def decompose(self, *args, **kwargs):
-        """What other ops make of the call; NotImplemented where nothing is known."""
+        """Computes the call by other ops; NotImplemented if no decomposition is known."""
         from ._decompositions import decomposition
         made = decomposition(self)
         return NotImplemented if made is None else made(*args, **kwargs)

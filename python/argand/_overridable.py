@@ -37,7 +37,7 @@ def make_overridable(namespace, names=None, as_given=()):
             namespace[name] = overridable(value, name in as_given)
 
 
-# Of Tensor: how to reach the object itself.
+# Methods of Tensor that are not overridable, as they reach the object itself.
 _PLAIN_METHODS = ("__iter__", "__dir__", "__init_subclass__", "new", "as_subclass", "_typed_storage")
 
 
@@ -49,7 +49,7 @@ def make_methods_overridable(cls):
 
 
 def _as_method(function, cls, name):
-    """Of its own name, by which pickle finds it: the function may be one of the package, too."""
+    """A copy of the function with the method's name, by which pickle finds it; the function may also be public by itself."""
     method = types.FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
     method.__kwdefaults__, method.__doc__, method.__annotations__ = function.__kwdefaults__, function.__doc__, function.__annotations__
     method.__module__, method.__qualname__ = cls.__module__, f"{cls.__qualname__}.{name}"

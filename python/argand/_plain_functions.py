@@ -1,6 +1,6 @@
-"""Public functions that C++ made, as functions of Python's: these say the module that shows them, and pickle and copy by it.
+"""Public functions of C++ as Python functions, which name their public module, so that they can be pickled and copied.
 
-Inside the package the others are called, `_C.is_grad_enabled()`, which are faster."""
+Inside the package the C++ functions are called (`_C.is_grad_enabled()`), which are faster."""
 from . import _C
 
 

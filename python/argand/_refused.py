@@ -1,4 +1,4 @@
-"""Names of PyTorch that programs import and that mean nothing here: whoever uses one is told so."""
+"""Names of PyTorch that programs import and that Argand does not support: using one raises an error that says so."""
 
 
 def _placed(thing, name, doc):

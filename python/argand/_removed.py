@@ -1,4 +1,4 @@
-"""Functions of linear algebra that PyTorch took out and still names: each says what stands in its place."""
+"""Linear algebra functions that PyTorch removed but still names: each raises an error that names its successor."""
 from ._C import Tensor
 
 _SUCCESSORS = {"eig": "torch.linalg.eig, whose results are complex", "lstsq": "torch.linalg.lstsq, which takes A before B",

@@ -1,7 +1,7 @@
 """Schemas of ops as objects: "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor".
 
 _aten_schemas.txt has those of PyTorch's aten for the ops that there are here, one a line; a line that begins with ~ is an op that
-PyTorch makes of others wherever it is called.  tools/aten_schemas.py writes it.
+PyTorch always composes from others.  tools/aten_schemas.py writes it.
 """
 import functools
 import os

@@ -1,4 +1,4 @@
-"""What few programs ask of torch.serialization, and what they set for PyTorch's reader; loaded for those."""
+"""Rarely used names of torch.serialization and settings of PyTorch's reader, loaded at first use."""
 import enum
 import os
 import typing
@@ -24,7 +24,7 @@ def add_safe_globals(safe_globals):
 
 
 def get_safe_globals():
-    """What add_safe_globals() was told."""
+    """The classes and functions that add_safe_globals() allowed."""
     return list(_safe_globals)
 
 
@@ -34,7 +34,7 @@ def clear_safe_globals():
 
 
 def named_globals():
-    """What add_safe_globals() was told, by the names in files: those of PyTorch."""
+    """The classes and functions that add_safe_globals() allowed, by their names in files, which are PyTorch's."""
     from ._unpickling import torchs
     found = {}
     for given in _safe_globals:
@@ -62,7 +62,7 @@ class safe_globals:
 
 
 def get_unsafe_globals_in_checkpoint(f):
-    """What the file names that load() does not know, and add_safe_globals() was not told, as a list of names."""
+    """The names in a file that neither load() knows nor add_safe_globals() allowed, as a list."""
     from ._unpickling import globals_in, is_known
     source = f.read() if hasattr(f, "read") else os.fsdecode(f)
     archive = _C._TorchArchive(source, None, False, None)
@@ -83,12 +83,12 @@ _orders = {"load": None}
 
 
 def get_default_load_endianness():
-    """What set_default_load_endianness() chose."""
+    """The byte order that set_default_load_endianness() chose."""
     return _orders["load"]
 
 
 def set_default_load_endianness(endianness):
-    """In which order the bytes of elements are read from files that do not say it; None: that of this machine."""
+    """Sets the byte order of elements in files that do not name one; None: this machine's."""
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise TypeError("Invalid argument type in function set_default_load_endianness")
     _C._set_loads_big_endian(endianness is LoadEndianness.BIG)
@@ -129,7 +129,7 @@ class SourceChangeWarning(Warning):
 
 
 def location_tag(storage):
-    """Where a storage is, as files say it."""
+    """The location of a storage, as files name it."""
     device = storage.device
     return "cpu" if device.type == "cpu" else str(device)
 

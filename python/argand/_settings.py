@@ -23,7 +23,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
 
 
 def set_default_device(device):
-    """Where factory functions put tensors when nothing else is said; None: the CPU."""
+    """Sets the device of factory functions that are not given one; None: the CPU."""
     _C._set_default_device(_C.device("cpu" if device is None else device))
 
 

@@ -1,8 +1,8 @@
 """The modules that share tensors with other processes, which are imported when a tensor is first shared or sent.
 
-That may be in a thread of multiprocessing's, while another thread forks.  The child would have the locks of modules that were being
-imported, and nobody to release them: importing one of these modules, as reading what was sent does, would wait for ever.  So a fork
-waits for the end of the import.
+The import may run in a thread of multiprocessing while another thread forks.  In the child, the locks of the modules that were being
+imported would stay taken, and importing one of them, as reading a sent tensor does, would wait for ever.  So a fork waits for the end of
+the import.
 """
 import os
 import threading

@@ -1,6 +1,6 @@
-"""Modules with settings: attributes that are read and written by functions.
+"""Modules with settings: attributes that functions read and write.
 
-A setting is honoured, kept where it changes no result (the reason says why), or has one value that another cannot change.
+A setting is honoured, kept without effect (the reason says why it changes no result), or fixed to one value.
 """
 import contextlib
 import sys

@@ -1,4 +1,4 @@
-"""Sizes that are known later, of which there are none: names for annotations and isinstance(), in torch.types."""
+"""Symbolic sizes, which Argand does not have: names for annotations and isinstance(), in torch.types."""
 import typing
 
 from . import _C

@@ -31,7 +31,7 @@ def method(function):
 
 
 def _text_of_wrapper(self, contents):
-    """Of a tensor of a class that says itself what ops make of it: its elements are not looked at."""
+    """The text of a tensor whose class intercepts ops: its elements are not read."""
     parts = ["..." if contents is None else contents]
     if self.device.type != "cpu":
         parts.append(f"device='{self.device}'")
@@ -187,7 +187,7 @@ Tensor.__array_priority__ = 1000  # np.float32(2) * tensor is a tensor
 
 @method
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What NumPy's functions make of tensors is a tensor; truth values are bytes."""
+    """Converts results of NumPy's functions on tensors to tensors; bools become uint8."""
     return _C.from_numpy(array.astype("uint8") if array.dtype == bool else array)
 
 

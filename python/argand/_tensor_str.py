@@ -1,4 +1,4 @@
-"""How tensors become text, by the names that packages take from torch._tensor_str."""
+"""How tensors become text, by the names that packages import from torch._tensor_str."""
 from . import _settings
 from ._settings import set_printoptions  # noqa: F401
 

@@ -1,8 +1,8 @@
-"""Which module of PyTorch a class or function says it is of, where `import torch` means Argand.
+"""Gives classes and functions PyTorch's __module__ where `import torch` means Argand.
 
-Packages choose by type(x).__module__ and by names of modules, warnings are filtered by them, and files name classes by them.
-So under `python -m argand` modules, classes and functions say torch.x for argand.x, and those that stand in another file here than in
-PyTorch say PyTorch's module.  Imported as argand, they keep their own.
+Packages decide by type(x).__module__ and by names of modules, warnings are filtered by them, and files name classes by them.
+So under `python -m argand`, modules, classes and functions say torch.x for argand.x, and those that are defined in another file here
+than in PyTorch say PyTorch's module.  Imported as argand, they keep their own.
 """
 import functools
 import sys
@@ -159,7 +159,7 @@ def _rename(thing):
 
 
 def _show_at_home(home, thing):
-    """Who pickles a class or a function looks for it in the module that it says: one that is ours and lacks it has it from now on."""
+    """Adds a class or function to the module of ours that its __module__ names, if it is not there: pickle looks for it by that name."""
     module = sys.modules.get("argand" + home.removeprefix("torch"))
     if isinstance(module, types.ModuleType) and thing.__name__ == thing.__qualname__ and thing.__name__ not in vars(module):
         setattr(module, thing.__name__, thing)

@@ -147,13 +147,13 @@ class TypedStorage(_Storage):
 
     @property
     def dtype(self):
-        """Of the elements."""
+        """The dtype of the elements."""
         _warn_typed_storage_removal()
         return self._dtype
 
     @property
     def filename(self):
-        """None: that of a storage over a file is UntypedStorage's."""
+        """Always None: UntypedStorage has the name of the file behind a storage."""
         _warn_typed_storage_removal()
 
     def untyped(self):
@@ -265,7 +265,7 @@ del _name, _dtype
 
 
 class _LegacyMeta(type):
-    """Of the classes named after dtypes: what they make is a TypedStorage."""
+    """The metaclass of the classes named after dtypes: calling one makes a TypedStorage."""
 
     @property
     def dtype(cls):

@@ -363,7 +363,7 @@ def is_known(name):
 
 
 def refusal(name):
-    """What is said of a name that is not allowed; with PyTorch's sentence, which programs look for."""
+    """The error message for a name that is not allowed; it has PyTorch's sentence, which programs look for."""
     if name.partition(".")[0] in BLOCKED:
         return (f"Weights only load failed.  The global {name} is refused, whoever names it: Trying to load unsupported GLOBAL {name} whose "
                 f"module {name.partition('.')[0]} is blocked.")

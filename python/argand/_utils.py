@@ -1,4 +1,4 @@
-"""What packages take from torch._utils."""
+"""Names of torch._utils that packages import."""
 import sys
 
 from . import _C
@@ -122,7 +122,7 @@ def _get_device_index(device, optional=False, allow_cpu=False):
 
 
 def _get_all_device_indices():
-    """Those of all GPUs."""
+    """The indices of all GPUs."""
     return list(range(_C.cuda.device_count()))
 
 
@@ -137,7 +137,7 @@ def _is_compiling():
 
 
 def _import_dotted_name(name):
-    """What an import of "package.module.name" means."""
+    """Imports "package.module.name"."""
     first, *rest = name.split(".")
     obj = __import__(first)
     for part in rest:

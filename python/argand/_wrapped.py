@@ -1,4 +1,4 @@
-"""torch._C._functorch, of which packages take what tells vmap's tensors from others: here none is wrapped."""
+"""torch._C._functorch: functions by which packages tell vmap's wrapped tensors from others.  Here no tensor is wrapped."""
 from ._ignored import harmless
 
 

@@ -1,4 +1,4 @@
-"""The kind of device that is not the CPU: CUDA's, where there is one."""
+"""The accelerator, as torch.accelerator: CUDA, if there is a GPU."""
 from . import _C, cuda
 from ._ignored import harmless
 
@@ -32,12 +32,12 @@ def set_device_index(device):
 
 
 def current_stream(device=None):
-    """The stream on which work for a GPU, the current one if none is named, is put."""
+    """The current stream of a GPU, by default of the current GPU."""
     return cuda.current_stream(device)
 
 
 def synchronize(device=None):
-    """Waits until all work of a GPU, the current one if none is named, is done."""
+    """Waits until all work of a GPU, by default of the current one, is done."""
     if is_available():
         cuda.synchronize(device)
 
@@ -62,7 +62,7 @@ def device_index(device, /):
 
 
 def empty_host_cache():
-    """Page-locked memory is not kept."""
+    """Does nothing: page-locked memory is not cached."""
 
 
 def get_memory_info(device_index=None, /):
@@ -75,12 +75,12 @@ memory_reserved, max_memory_reserved, memory_stats = cuda.memory_reserved, cuda.
 
 
 def reset_peak_memory_stats(device_index=None, /):
-    """The peaks begin again from what is there now."""
+    """Resets the peaks to the current values."""
     if is_available():
         cuda.reset_peak_memory_stats(device_index)
 
 
 def reset_accumulated_memory_stats(device_index=None, /):
-    """The counters of all that was ever allocated and freed begin again."""
+    """Resets the counters of allocated and freed memory."""
     if is_available():
         cuda.reset_accumulated_memory_stats(device_index)

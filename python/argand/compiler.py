@@ -1,4 +1,4 @@
-"""What programs say to torch.compiler.  Nothing is compiled: calls are fused and replayed as they are."""
+"""torch.compiler.  Nothing is compiled: the library fuses and replays calls without a compiler."""
 from ._compile import allow_in_graph, compile, disable, is_compiling, list_backends  # noqa: F401
 from ._ignored import harmless
 from ._later import names

@@ -1,4 +1,4 @@
-"""Programs taken out of Python, as torch.export: names, for annotations and isinstance().  There are none."""
+"""Exported programs, as torch.export: only names, for annotations and isinstance().  There are none."""
 from ._refused import refused, refused_class
 
 __path__ = []  # PyTorch has modules below it: see _named_modules.py

@@ -1,4 +1,4 @@
-"""Functions of torch that PyTorch has in Python, as torch.functional."""
+"""Functions of torch that PyTorch implements in Python, as torch.functional."""
 from ._C import (Tensor, atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_tensors, cartesian_prod, chain_matmul,  # noqa: F401
                  einsum, istft, meshgrid, stft)
 from ._functions import broadcast_shapes, cdist, lu, norm, split, tensordot, unique, unique_consecutive, unravel_index

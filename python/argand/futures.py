@@ -37,7 +37,7 @@ class Future(typing.Generic[T]):
             callback()
 
     def set_result(self, result):
-        """Sets the value and calls the callbacks, here and now."""
+        """Sets the value and calls the callbacks, in this thread, before it returns."""
         self._complete(result, None)
 
     def set_exception(self, result):

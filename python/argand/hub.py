@@ -52,12 +52,12 @@ def _get_torch_home():
 
 
 def get_dir():
-    """The folder of what was downloaded: set_dir()'s, or "hub" in $TORCH_HOME or ~/.cache/torch; PyTorch's own."""
+    """The folder for downloads, the same as PyTorch's: set_dir()'s, or "hub" in $TORCH_HOME or ~/.cache/torch."""
     return _folder if _folder is not None else os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d):
-    """Where downloads are kept from now on."""
+    """Sets the folder for downloads."""
     global _folder
     _folder = os.path.expanduser(d)
 
@@ -146,7 +146,7 @@ def list(github, force_reload=False, skip_validation=False, trust_repo=None, ver
 
 @harmless(force_reload=_LOCAL, skip_validation=_LOCAL, trust_repo=_LOCAL)
 def help(github, model, force_reload=False, skip_validation=False, trust_repo=None, *, source="github"):
-    """What a function of a folder's hubconf.py says of itself."""
+    """The docstring of a function of a folder's hubconf.py."""
     return _entry(github, model, source).__doc__
 
 

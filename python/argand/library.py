@@ -165,7 +165,7 @@ class CustomOpDef:
         self._backward, self._setup_context = backward, setup_context
 
     def register_fake(self, fn, /):
-        """What gives the results for tensors of the device "meta", their sizes and dtypes without elements."""
+        """Registers a function for tensors of the device "meta": it gives results with their sizes and dtypes, without elements."""
         _fakes[self._name] = fn
         return fn
 
@@ -178,7 +178,7 @@ class CustomOpDef:
         return register if func is None else register(func)
 
     def register_kernel(self, device_types, fn=None, /):
-        """Another function for tensors of some devices; of all that have none of their own, if device_types is None."""
+        """Registers a function for tensors of some devices; if device_types is None, for all devices that have none of their own."""
         types = (device_types,) if isinstance(device_types, str) else device_types
 
         def register(function):
@@ -264,7 +264,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
 
 @harmless(lib=_STAYS, _stacklevel="sources are not looked for", allow_override="the last one given counts, as in PyTorch")
 def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False):
-    """What gives an op's results for tensors of the device "meta"; the op may be made later."""
+    """Registers a function that gives an op's results for tensors of the device "meta"; the op may be defined later."""
     name = op.qualified_name if isinstance(op, OpOverloadPacket) else getattr(op, "_name", op)
 
     def register(function):
@@ -372,7 +372,7 @@ class Library:
 
     @harmless(allow_override="the last one given is called, as in PyTorch")
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
-        """What a declared op does, for devices of dispatch_key."""
+        """Registers the function of a declared op for devices of dispatch_key."""
         if with_keyset:
             raise NotImplementedError("torch.library.Library.impl: with_keyset: there are no key sets")
         name = op_name if isinstance(op_name, str) else op_name._name
@@ -435,7 +435,7 @@ def _default_in_schema(value):
 
 @ignored(tags="a schema says nothing of tags")
 def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
-    """The schema that a function's annotations say: "(Tensor x, SymInt n=3) -> Tensor"."""
+    """The schema of a function by its annotations: "(Tensor x, SymInt n=3) -> Tensor"."""
     hints = typing.get_type_hints(prototype_function)
     found, named = [], False
     signature = inspect.signature(prototype_function)
@@ -494,7 +494,7 @@ def wrap_triton(triton_kernel, /):
 
 
 def get_ctx():
-    """What register_fake()'s function may ask in a trace."""
+    """Raises RuntimeError: nothing is traced, so register_fake()'s function has nothing to ask."""
     raise RuntimeError("get_ctx() is for sizes that a trace does not know; nothing is traced, and tensors of the device 'meta' have sizes "
                        "that are known")
 

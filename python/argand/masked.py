@@ -1,7 +1,7 @@
 """Reductions and normalizations of the elements where a mask is True, as torch.masked.
 
-A mask is broadcast to the input, whose dimensions it may not exceed in number; without one all elements count.  Those that do not count
-stand as the identity of the function, in the input's dtype: a reduction of none is the identity, and NaN where there is none.
+A mask is broadcast to the input, whose dimensions it may not exceed in number; without one all elements count.  Elements that do not
+count are replaced by the function's identity in the input's dtype: a reduction of no elements is the identity, or NaN if there is none.
 """
 from . import _C
 from ._ignored import harmless, ignored
@@ -71,7 +71,7 @@ def sum(input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 
 def prod(input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """The product over dimensions; 1 of none.  Of an empty list of dimensions, other than of an empty tuple, it is the elements, as in PyTorch."""
+    """The product over dimensions; 1 of no elements.  As in PyTorch, an empty list of dimensions, unlike an empty tuple, gives the elements."""
     result = _filled(input, mask, 1)
     if isinstance(dim, list) and not dim:
         # harmless(keepdim): no dimension goes away

@@ -1,5 +1,5 @@
-"""Apple's GPUs, of which there are none: what programs ask before they use them.  As in PyTorch without MPS, what needs one raises
-RuntimeError."""
+"""Apple's GPUs, which are not supported: the functions that programs call before they use them.  As in PyTorch without MPS, functions
+that need such a GPU raise RuntimeError."""
 from ._ignored import harmless
 from ._named_modules import names_of as _names_of
 

@@ -1,4 +1,4 @@
-"""Tensors of tensors of several shapes, as torch.nested: names.  There are none."""
+"""Nested tensors, as torch.nested: only names.  There are none."""
 from ._refused import refused
 
 __all__ = ["as_nested_tensor", "masked_select", "narrow", "nested_tensor", "nested_tensor_from_jagged", "to_padded_tensor"]

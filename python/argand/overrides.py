@@ -1,6 +1,6 @@
-"""Classes and modes that take the place of functions, as torch.overrides.
+"""Classes and modes that override functions, as torch.overrides.
 
-Functions and methods, operators and indexing ask for __torch_function__, whether they are ops or written in Python.
+Functions, methods, operators and indexing look for __torch_function__, whether they are ops or written in Python.
 """
 import contextlib
 import functools
@@ -34,7 +34,7 @@ def has_torch_function_variadic(*arguments):
 
 
 def handle_torch_function(public_api, relevant_args, *args, **kwargs):
-    """What the classes of the relevant arguments, or a mode, make of `public_api(*args, **kwargs)`."""
+    """The result of `public_api(*args, **kwargs)` by the classes of the relevant arguments, or by a mode."""
     return _C._call_override(public_api, tuple(relevant_args), args, kwargs)
 
 
@@ -52,7 +52,7 @@ def wrap_torch_function(dispatcher):
 
 
 class TorchFunctionMode:
-    """Within it, __torch_function__ is called in the place of every function, for all arguments."""
+    """A scope in which __torch_function__ is called in place of every function, whatever its arguments."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         raise NotImplementedError
@@ -108,7 +108,7 @@ def is_tensor_like(inp):
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
-# What every object has, and how attributes are looked up.
+# Methods that every object has, and those that look attributes up.
 _OF_OBJECTS = {*dir(object), "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__get__", "__set__", "__delete__", "__next__",
                "__iter__", "__del__"} - {"__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"}
 
@@ -167,7 +167,7 @@ def _as_text(parameter, before):
 
 
 def get_ignored_functions():
-    """Functions that look alike and never ask: none are listed."""
+    """Functions that cannot be overridden: none are listed."""
     return set()
 
 

@@ -1,4 +1,4 @@
-"""The types of what functions with several results return: tuples whose elements have names, return_types.max for max()."""
+"""The named tuples that functions with several results return, such as return_types.max for max()."""
 from . import _C
 
 

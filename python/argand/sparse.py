@@ -1,4 +1,4 @@
-"""Sparse tensors, as torch.sparse: names, for annotations and isinstance().  There are none."""
+"""Sparse tensors, as torch.sparse: only names, for annotations and isinstance().  There are none."""
 import functools
 
 from ._named_modules import names_of as _names_of

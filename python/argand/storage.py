@@ -214,7 +214,7 @@ def _check_can_copy(storage):
 
 
 class StorageBase:
-    """What PyTorch's storages of bytes are derived from."""
+    """The base of PyTorch's storages of bytes."""
 
     @harmless(args="__init__ reads them", kwargs="__init__ reads them")
     def __new__(cls, *args, **kwargs):

@@ -1,4 +1,4 @@
-"""Intel's GPUs, of which there are none: what programs ask before they use them."""
+"""Intel's GPUs, which are not supported: the functions that programs call before they use them."""
 from ._named_modules import names_of as _names_of
 from .mps import device_count, empty_cache, is_available, manual_seed, synchronize  # noqa: F401
 

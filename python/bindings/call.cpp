@@ -16,18 +16,18 @@
 namespace argand::python {
 namespace {
 
-// A sequence as PyTorch takes them for lists: tuples and lists, not text or tensors.
+// Whether PyTorch takes the object for a list: tuples and lists, not text or tensors.
 bool is_sequence(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
 
 Py_ssize_t length(PyObject* sequence) {
   return PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PyList_Size(sequence);
 }
-// Borrowed: until Python code runs, which Items are for.
+// Returns a borrowed reference, valid until Python code runs (Items keep theirs).
 PyObject* element(PyObject* sequence, Py_ssize_t i) {
   return PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i);
 }
 
-// The first element decides: the others are looked at where they are converted, and refused by name.
+// The first element decides.  The others are checked when they are converted, and errors name them.
 template <class F>
 bool is_list_of(PyObject* object, const F& accepts) {
   if (!is_sequence(object)) return false;
@@ -36,7 +36,7 @@ bool is_list_of(PyObject* object, const F& accepts) {
   return accepts(first.get());
 }
 
-// A tensor that requires grad is no attribute of an op: its gradient would be lost.
+// A tensor that requires grad cannot be a number argument of an op: its gradient would be lost.
 bool is_attribute(PyObject* object, bool strict) {
   return is_number(object, strict) && !(is_tensor(object) && as_tensor(object).requires_grad());
 }
@@ -176,12 +176,12 @@ std::string list_types(PyObject* const* arguments, size_t num_positional, PyObje
   return text;
 }
 
-// Arguments that are not counted in messages: the object of a method.
+// The number of arguments that messages do not count: 1 for the object of a method.
 size_t hidden(const Overload& overload) {
   return !overload.parameters.empty() && std::string_view(overload.parameters[0].name) == "self" ? 1 : 0;
 }
 
-// Once for each signature, or each time after set_warn_always().
+// Warns once for each signature, or each time after set_warn_always().
 void warn_of_old_order(const FunctionTable& table, const Overload& overload) {
   static std::set<const Overload*> warned;  // the interpreter's lock is held
   if (!warned.insert(&overload).second && !warns_always()) return;
@@ -220,8 +220,8 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
     if (why) why->message = str(table.name, "()", parts...);
     return false;
   };
-  // view(2, 3), zeros(2, 3): where a list is all there is to give, its numbers may be given one by one; and tensors
-  // where the parameter says so.
+  // view(2, 3), zeros(2, 3): if a list is the only argument, its numbers may be given one by one; so may tensors if the
+  // parameter says so.
   size_t lists_at = num_positional;
   const auto integers_from = [&](size_t i) {
     return is_integer(arguments[i], strict) && std::none_of(arguments + i, arguments + num_positional, is_sequence);
@@ -320,7 +320,7 @@ PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, 
             warn_of_old_order(table, overload);
           return run(overload);
         }
-    // Messages say nothing of signatures that are kept for old programs.
+    // Messages leave out signatures that are kept for old programs.
     const auto is_shown = [](const Overload& o) { return *o.signature != 0; };
     if (std::ranges::count_if(table.overloads, is_shown) == 1) {
       call.bind(table, table.overloads[0], arguments, num_positional, keywords, false, &why);
@@ -387,7 +387,7 @@ static T cast(PyObject* object) {
   return nb::cast<T>(nb::handle(object));
 }
 
-// The value of an optional parameter, nothing for None and where it was left out.
+// The value of an optional parameter; nothing if it is None or was left out.
 #define ARGAND_OPTIONAL(convert)                                 \
   if (!values_[i] || values_[i] == Py_None) return std::nullopt; \
   return convert(values_[i])
@@ -599,7 +599,7 @@ PyObject* results_of(PyObject* self, void*) {
     return Py_NewRef(Py_None);
   });
 }
-// Of the first overload that can be called by position: [(name, may be left out, by keyword alone)].
+// The parameters of the first overload that can be called by position: [(name, has a default, keyword only)].
 PyObject* parameters_of(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
     const auto overloads = table_of(self).overloads;

@@ -98,9 +98,9 @@ class Call {
   std::optional<Generator> generator(size_t i) const;
   // dtype, layout, device, pin_memory, requires_grad from the `i`th on.
   TensorOptions options(size_t i) const;
-  // Of a factory function: on the default device where none is given.
+  // The options of a factory function: on the default device if none is given.
   TensorOptions factory_options(size_t i) const;
-  // Those of a factory function that fills `out`: given ones must be those of `out`.
+  // Checks the options of a factory function that fills `out`: those given must be those of `out`.
   void check_options(size_t i, const Tensor& out) const;
   template <size_t N>
   std::array<bool, N> booleans(size_t i) const {

@@ -40,8 +40,8 @@ void check(int status) {
   if (status != 0) throw nb::python_error();
 }
 
-// Python's hashes of numbers and tuples are known to everybody, and a dict whose keys have one hash takes quadratic
-// time. More than chance can bring are refused: of numbers of 64 bits, fewer than a hundred share one.
+// Python's hashes of numbers and tuples are predictable, and a dict whose keys have one hash takes quadratic time.
+// More equal hashes than chance can produce are refused: fewer than a hundred 64-bit numbers share one.
 class KeyHashes {
  public:
   void add(nb::handle key) {
@@ -100,7 +100,7 @@ class ToPython {
     if (v.attributes().is_dict()) out.attr("__dict__").attr("update")(convert(v.attributes()));
     return out;
   }
-  // Its own memory, which can be written.
+  // The array has memory of its own, which can be written.
   static nb::object array(const Value& dtype, nb::handle shape, nb::handle bytes, bool first_index_fastest) {
     const nb::module_ numpy = nb::module_::import_("numpy");
     const char* const order = first_index_fastest ? "F" : "C";

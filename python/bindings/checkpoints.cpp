@@ -45,7 +45,7 @@ std::string text_of(nb::handle text) {
   return {data, static_cast<size_t>(size)};
 }
 
-// A path is any bytes.
+// A path may contain any bytes, which need not be text.
 std::string path_of(nb::handle text) {
   const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(text.ptr()));
   if (!bytes.is_valid()) throw nb::python_error();
@@ -65,7 +65,7 @@ io::LoadOptions options_of(nb::handle place) {
   return options;
 }
 
-// What Python does not take (a text with a code point that is none, keys that collide) is wrong in the file.
+// Values that Python rejects (a text with an invalid code point, keys that collide) are errors of the file.
 nb::object objects_of(const io::Value& value) {
   try {
     return to_python(value);
@@ -171,7 +171,7 @@ void save_to_file(nb::handle object, nb::handle write) {
   });
 }
 
-// Without Python's lock: the thread that writes behind takes it for its warnings.
+// Runs `f` without the interpreter's lock, which the thread that writes in the background takes for its warnings.
 template <class F>
 auto unlocked(F&& f) {
   return translated([&] {
@@ -190,7 +190,7 @@ struct Folder {
   std::unique_ptr<io::CheckpointFolder> folder;
 };
 
-// A file as torch.save writes it, whose tensors were copied before, so that a thread of Python can write it later.
+// A file of torch.save whose tensors are copied when it is made, so that a Python thread can write it later.
 void add_save_image(nb::module_& module) {
   nb::class_<io::TorchImage>(module, "_SaveImage")
       .def(

@@ -1,4 +1,4 @@
-// Trees of data as Python's objects, and back.
+// Converts trees of data to Python objects, and back.
 #pragma once
 #include "argand/io/format_error.h"
 #include "argand/io/value.h"
@@ -6,16 +6,16 @@
 
 namespace argand::python {
 
-// An object that is reached twice is one object.
+// An object that is reached twice becomes one Python object.
 nb::object to_python(const io::Value& value);
-// ValueError that names the type of what is no data.
+// Throws a ValueError that names the type of an object that is not data.
 io::Value from_python(nb::handle object);
 
-// OSError picks the class that belongs to its errno.
+// Raises OSError, which picks the subclass for its errno.
 void raise_os_error(const io::FileError& e);
 void raise_unpickling_error(const char* what);
 
-// Failures as Python knows them: what is wrong in a file, and what the system says.
+// Runs `f` and translates its errors to Python's: UnpicklingError for a bad file, OSError for errors of the system.
 template <class F>
 auto translated(F&& f) {
   try {

@@ -23,7 +23,7 @@ PyTypeObject* size_type = nullptr;
 
 namespace {
 
-// Dtypes of PyTorch's that no op here takes: programs compare with them, and read their sizes.
+// PyTorch's dtypes that no op here supports: programs compare with them, and read their sizes.
 struct ForeignDtype {
   const char* name;
   int itemsize;
@@ -51,7 +51,7 @@ PyTypeObject* type_of() {
   return reinterpret_cast<PyTypeObject*>(nb::type<T>().ptr());
 }
 
-// The object of a name of the package: what pickle writes instead of the value.
+// What pickle writes instead of a value that the package has by name.
 nb::object by_name(const char* name) {
   return nb::make_tuple(nb::module_::import_("argand._functions").attr("_by_name"), nb::make_tuple(name));
 }
@@ -256,7 +256,7 @@ PyObject* reduce_size(PyObject* self, PyObject*) {
   });
 }
 
-// Sizes are whole numbers; of tensors, those of one integer.
+// Sizes are integers, or tensors of one integer.
 PyObject* new_size(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   static const auto base = reinterpret_cast<newfunc>(PyType_GetSlot(&PyTuple_Type, Py_tp_new));
   return guarded([&]() -> PyObject* {

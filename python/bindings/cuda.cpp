@@ -17,7 +17,7 @@ namespace {
 using cuda::Event;
 using cuda::Stream;
 
-// Of what a program may give where a device is asked for: nothing, an index, a name or a device.
+// The index of a device that a program gives as None (-1), an index, a name or a device.
 DeviceIndex index_of(nb::object device) {
   if (device.is_none()) return -1;
   const auto d = as_device(device.ptr());

@@ -24,14 +24,14 @@ namespace {
 using exec::DispatchHooks;
 
 PyObject* default_dispatch = nullptr;  // _C._disabled_torch_dispatch_impl
-// What argand._dispatch gives: for calls of ops, and for looks at the one number of a tensor.
+// Functions that argand._dispatch registers: for calls of ops, and for reads of the one number of a tensor.
 PyObject* offer_call = nullptr;
 PyObject* offer_number = nullptr;
 PyObject* offer_fresh = nullptr;
 PyObject* slots_of = nullptr;
 
-// Of the calling thread, the innermost last; null: none.  Not Python's thread-local data: that of a thread of C++'s is
-// gone when it gives the interpreter's lock back.
+// The calling thread's modes, the innermost last; null if there are none.  Not Python's thread-local data: a C++ thread
+// loses that when it releases the interpreter's lock.
 thread_local PyObject* stack = nullptr;
 
 nb::object modes_of_thread() { return stack ? nb::object(nb::borrow(stack)) : nb::object(nb::list()); }
@@ -216,7 +216,7 @@ void add_dispatch(nb::module_& module) {
                slots_of = slots.release().ptr();
                default_dispatch = default_method.release().ptr();
              });
-  // The bits of exec::DispatchHooks::state; the state before.
+  // Sets the bits of exec::DispatchHooks::state; returns the earlier state.
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
   });
@@ -230,7 +230,7 @@ void add_dispatch(nb::module_& module) {
     const Front* const front = front_of(t.impl());
     return front && !front->shared->has_memory;
   });
-  // The storage of `base` becomes that of `t`, whose elements stay where they were said to be.
+  // Gives `t` the storage of `base`; sizes, strides and offset of `t` stay.
   module.def("_share_storage", [](const Tensor& t, const Tensor& base) { t.impl().storage = base.storage(); });
   module.def(
       "_wrapper",

@@ -1,9 +1,9 @@
-// Modes and classes with __torch_dispatch__: the front's side of exec/dispatch_hooks.h.
+// Modes and classes with __torch_dispatch__: Python's implementation of exec/dispatch_hooks.h.
 //
 // Note [Intercepting tensors]
 // A tensor of a class with a __torch_dispatch__ of its own keeps the class and the attributes as long as it lives, also
-// where no object of Python's stands for it: in the graph, say.  TensorImpl::front_object then is not the object itself
-// but a Front, marked by its lowest bit, that knows the object if there is one and makes another if there is none.
+// while it has no Python object, for example in the graph.  TensorImpl::front_object is then not the object itself but
+// a Front, marked by its lowest bit, that knows the object if there is one and makes another if there is none.
 // Aliases that are the same tensor without its history have Fronts of their own with the same attributes.
 #pragma once
 #include <memory>
@@ -33,13 +33,13 @@ inline Front* front_of(const TensorImpl& t) {
 
 // Whether objects of this type are offered ops.
 bool intercepts(PyTypeObject* type);
-// `t` is given a Front for objects of this type with these attributes, in the place of one that it has.
+// Gives `t` a Front for objects of this type with these attributes, in place of the one that it has.
 void set_front(TensorImpl& t, PyTypeObject* type, PyObject* attributes);
-// A new object of `front` has the values of __slots__ that the others have.
+// Copies the values of __slots__ that the front's objects share to a new object.
 void fill_slots(Front& front, PyObject* object);
-// `object`, one of `front`, is about to lose its values.
+// Keeps the values of __slots__ of `object`, an object of `front` that is about to be freed.
 void keep_slots(Front& front, PyObject* object);
-// `t` has no object any more, and no Front.
+// Removes the Front of `t`, which has no object any more.
 void drop_front(TensorImpl& t);
 
 // The objects that an interceptor gave last, so that they are still the tensors' objects when the caller asks for them:

@@ -69,7 +69,7 @@ nb::object owned(PyObject* object) {
   return nb::steal(object);
 }
 
-// A message may quote what is no text: bytes of a file, the name of one.
+// A message may quote bytes that are not valid text: contents of a file, or its name.
 static nb::object to_text(std::string_view message) {
   return nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));
 }

@@ -37,7 +37,7 @@ void leave() noexcept {
   if (--depth == 0) threads_inside.fetch_sub(1);
 }
 
-// A hook that waits for what the calling thread holds is not awaited for ever.
+// The wait is bounded, as a hook may itself wait for something that the calling thread holds.
 void begin_to_end() {
   constexpr auto kPatience = std::chrono::seconds(2);
   may_end = true;
@@ -66,7 +66,7 @@ Gil::Gil() noexcept {
   }
 }
 
-// Without the lock the thread is being unwound: Python's code had given it away for a moment.
+// If the thread does not hold the lock here, it is being unwound: Python code had released the lock for a moment.
 Gil::~Gil() {
   if (!PyGILState_Check()) wait_for_the_end();
   PyGILState_Release(state_);

@@ -1,11 +1,10 @@
-// The interpreter's lock for threads that do not hold it, and the threads that it outlives.
+// Takes the interpreter's lock in threads that do not hold it, also while the interpreter ends.
 //
 // Note [Threads of an interpreter that ends]
 // An interpreter that ends stops other threads when they ask for its lock, by unwinding their stacks (until
-// Python 3.13). That must not run through code that knows nothing of it, as functions that do not throw, or that catch
-// all: the process would abort.  Such a thread sleeps instead until the process is gone: where the lock is asked for
-// (Gil, NoGil), where Python's code that C++ called has lost it (~Gil), and where an error would be made of it
-// (set_error).
+// Python 3.13).  If that passes through noexcept functions or handlers that catch all exceptions, the process aborts.
+// So such a thread sleeps until the process is gone: where it asks for the lock (Gil, NoGil), where Python code that
+// C++ called has lost the lock (~Gil), and where the unwinding would be turned into an error (set_error).
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -23,7 +22,7 @@ class Gil {
   PyGILState_STATE state_;
 };
 
-// What an unwound thread does.
+// Sleeps until the process is gone; for a thread that is being unwound.
 [[noreturn]] void wait_for_the_end() noexcept;
 
 }  // namespace argand::python

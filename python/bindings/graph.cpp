@@ -62,7 +62,7 @@ class NodeOfFunction final : public PythonNode {
     name_ = nb::cast<std::string>(function.attr("__name__")) + "Backward";
   }
   ~NodeOfFunction() override {
-    // The context may outlive the node by its last reference alone; nobody else looks at this without the lock.
+    // The context may outlive the node; `node` is read only under the interpreter's lock.
     raw_->node = nullptr;
   }
   std::string name() const override { return name_; }
@@ -83,7 +83,7 @@ class NodeOfFunction final : public PythonNode {
       if (!nb::isinstance<nb::tuple>(results) && !nb::isinstance<nb::list>(results)) results = nb::make_tuple(results);
       variable_list out;
       for (const nb::handle r : results) out.push_back(as_tensor_or_none(r, name_.c_str()));
-      // None for arguments at the end that need no gradient may be more than there are arguments.
+      // backward may return more Nones at the end than there are arguments.
       return out;
     });
   }
@@ -93,13 +93,13 @@ class NodeOfFunction final : public PythonNode {
   std::string name_;
 };
 
-// What save_for_forward was given.
+// The tensors that save_for_forward was given.
 variable_list saved_for_forward(const nb::object& context) {
   const nb::object given = context.attr("saved_for_forward");
   return given.is_none() ? variable_list() : read_tensors(nb::tuple(given), "save_for_forward");
 }
 
-// Its result, and the context.
+// Calls the Function; returns its result and the context.
 std::pair<nb::object, nb::object> apply(nb::object function, nb::args arguments) {
   nb::object context_object = nb::cast(new Context, nb::rv_policy::take_ownership);
   Context* const context = nb::cast<Context*>(context_object);
@@ -251,7 +251,7 @@ int visit_hooks(const std::vector<autograd::Node::Hook>& hooks, visitproc visito
 
 namespace {
 
-// The hooks of a program's that a tensor has, by their handles; None if there are none.
+// The hooks that the program registered for a tensor, by their handles; None if there are none.
 nb::object hooks_of(const Tensor& tensor) {
   const AutogradMeta* meta = autograd_meta_or_null(tensor);
   if (!meta || !tensor.requires_grad()) return nb::none();

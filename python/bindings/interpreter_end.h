@@ -4,8 +4,8 @@
 
 namespace argand::python {
 
-// Before the interpreter ends (atexit), it waits a moment until no other thread runs Python's code that C++ called, as
-// a hook: such a thread would be unwound in the middle of it.  Threads that want to run some then sleep.
+// Before the interpreter ends (atexit), it waits a moment until no other thread runs Python code that C++ called, such
+// as a hook: such a thread would be unwound in the middle of it.  Threads that want to call Python after that sleep.
 void add_interpreter_end(nanobind::module_& module);
 
 }  // namespace argand::python

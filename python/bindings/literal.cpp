@@ -23,7 +23,7 @@ bool is_nested(PyObject* object) {
   return PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !is_tensor(object);
 }
 
-// An ndarray, not a number of NumPy's.
+// Whether the object is an ndarray, not a NumPy scalar.
 bool is_ndarray(PyObject* object) {
   return is_array(object) && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array_finalize__");
 }
@@ -55,7 +55,7 @@ Dims shape_of(PyObject* value) {
   return sizes;
 }
 
-// "<f4" of the array interface; nothing for what tensors cannot have.
+// The dtype of a typestr of the array interface ("<f4"); nothing for a type that tensors cannot have.
 std::optional<ScalarType> known_typestr(const std::string& text) {
   static constexpr std::pair<std::string_view, ScalarType> names[] = {
       {"f4", kFloat}, {"f8", kDouble}, {"f2", kHalf}, {"i1", kChar},         {"i2", kShort},         {"i4", kInt},
@@ -78,7 +78,7 @@ ScalarType dtype_of_typestr(const std::string& text) {
   throw nb::python_error();
 }
 
-// An array of no dimensions, as NumPy's numbers are, too; and its dtype, if tensors can have it.
+// Whether a value is a 0-dim array, as NumPy's scalars are, too; and its dtype, if tensors can have it.
 struct ArrayNumber {
   bool is_one;
   std::optional<ScalarType> dtype = std::nullopt;
@@ -250,7 +250,7 @@ Tensor tensor_over(PyObject* array) {
       reinterpret_cast<void*>(address), sizes, strides, [owner](void*) {}, TensorOptions(type));
 }
 
-// Of a storage, which is made in Python, the tensor over it; else nothing.
+// Returns the tensor over a storage, whose class is written in Python; nothing for other values.
 static nb::object elements_of_storage(PyObject* value, const TensorOptions& options) {
   if (PyList_Check(value) || PyTuple_Check(value) || is_tensor(value) || is_number(value, false) ||
       !PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "_tensor_over"))
@@ -259,7 +259,7 @@ static nb::object elements_of_storage(PyObject* value, const TensorOptions& opti
       nb::borrow(dtype_object(options.has_dtype() ? options.dtype() : get_default_dtype())));
 }
 
-// Over the memory of an object of another library that gives DLPack capsules; else nothing.
+// Returns a tensor over the memory of another library's object that gives DLPack capsules; nothing for other values.
 static nb::object elements_by_dlpack(PyObject* value) {
   if (PyList_Check(value) || PyTuple_Check(value) || is_tensor(value) || is_number(value, false) || is_array(value) ||
       !PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__dlpack__"))
@@ -292,7 +292,7 @@ Tensor tensor_from(PyObject* value, const TensorOptions& options) {
   return out;
 }
 
-// `device` may be given, and must be the one that there is anyway.
+// Checks the argument `device`, which must be the device that the tensor has anyway.
 static void check_legacy_device(PyObject* arguments, PyObject* keywords) {
   PyObject* const given = PyDict_GetItemString(keywords, "device");
   ARGAND_CHECK(ValueError, given && PyDict_Size(keywords) == 1,
@@ -354,7 +354,7 @@ Tensor shared_with(PyObject* array) {
   return tensor_over(array);
 }
 
-// On the default device where none is given; but while that is the CPU, as from the start, a tensor stays where it is.
+// The default device if none is given; but while that is the CPU (the initial default), a tensor stays on its device.
 TensorOptions on_device_for(PyObject* data, const TensorOptions& options) {
   if (options.has_device()) return options;
   const Device device = default_device();
@@ -378,7 +378,7 @@ constexpr FunctionTable kTensorTable = {
 constexpr Parameter kAsTensor[] = {{.name = "data", .kind = Kind::kAny},
                                    ARGAND_OPTION("dtype", Kind::kDtype, false),
                                    ARGAND_OPTION("device", Kind::kDevice, false)};
-// Shares memory where dtype and device are as asked for.
+// Shares memory if the data already has the requested dtype and device.
 PyObject* as_tensor_function(const Call& c) {
   PyObject* const data = c.object(0);
   TensorOptions options = on_device_for(data, TensorOptions().dtype(c.optional_dtype(1)).device(c.optional_device(2)));

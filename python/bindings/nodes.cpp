@@ -110,7 +110,7 @@ nb::object metadata_of(Node& node) {
 
 // ---- anomalies
 
-// Tells functions of Python's of nodes that are made and that fail.
+// Calls Python functions when nodes are made and when nodes fail.
 class Watch final : public autograd::NodeWatch {
  public:
   Watch(nb::object made, nb::object failed) : made_(std::move(made)), failed_(std::move(failed)) {}
@@ -130,7 +130,7 @@ class Watch final : public autograd::NodeWatch {
   SharedRef made_, failed_;
 };
 
-// With None, none.  A watch is kept for ever: a thread may still be using it.
+// None removes the watch.  Its object is never freed, as a thread may still be using it.
 void watch_nodes(nb::object made, nb::object failed) {
   static Watch* known = nullptr;
   if (!made.is_none() && !known) known = new Watch(std::move(made), std::move(failed));
@@ -176,7 +176,7 @@ nb::object class_of(const Node& node) {
   return class_named(autograd::class_name(node));
 }
 
-// The leaf at the end of a graph; other nodes have no such attribute.
+// The leaf of an AccumulateGrad node; other nodes do not have this attribute.
 nb::object variable(const NodeObject& self) {
   const auto* const end = dynamic_cast<const autograd::AccumulateGrad*>(self.node.get());
   if (!end)

@@ -25,7 +25,7 @@ bool is_single(const Tensor& t, bool (*accepts)(ScalarType)) {
   return t.numel() == 1 && t.dim() == 0 && accepts(t.dtype());
 }
 
-// An array of no dimensions with an integer in it.
+// Whether the object is a 0-dim array of an integer.
 bool is_integer_array(PyObject* object) {
   if (PyObject_Size(object) >= 0) return false;
   PyErr_Clear();

@@ -47,7 +47,7 @@ void append(std::vector<Tensor>& params, nb::handle group) {
   }
 }
 
-// The parameters are Python's.  The rule has them for the time of a call alone: it is no second owner of a parameter
+// Python owns the parameters.  The rule holds them only during a call, so that it is not a second owner of a parameter
 // whose hook holds the optimizer (Note [Cycles through C++]).
 class WithParameters {
  public:

@@ -1,5 +1,5 @@
-// _C.overridable and _C.overridable_method: a function, and a method of Tensor, that is written in Python and asks its
-// arguments, and modes, whether they override it (overrides.h), as a whole.  It looks like the function that it wraps.
+// _C.overridable and _C.overridable_method wrap a function, or a method of Tensor, that is written in Python, so that
+// its arguments and modes can override it as a whole (overrides.h).  The wrapper looks like the function that it wraps.
 #pragma once
 #include "bindings/object.h"
 

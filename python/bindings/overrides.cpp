@@ -13,10 +13,10 @@ namespace {
 enum class Off : int { kNothing, kSubclasses, kAll };
 thread_local Off off = Off::kNothing;
 
-// That all handlers returned NotImplemented, so that another operand of an operator may have its turn.
+// Thrown when all handlers returned NotImplemented, so that Python tries the other operand of an operator.
 struct NobodyKnows : nb::python_error {};
 
-// Of the calling thread, the innermost last.  Never destroyed: a thread may end after the interpreter.
+// The calling thread's modes, the innermost last.  Never destroyed: a thread may end after the interpreter.
 thread_local std::vector<nb::object>* modes = nullptr;
 
 bool asks_modes() { return modes && !modes->empty() && off != Off::kAll; }
@@ -42,7 +42,7 @@ bool is_plain(PyTypeObject* type) {
          type == &PyTuple_Type;
 }
 
-// Of a list: one of numbers, texts or lists is data, whose elements, which may be a million, are not asked.
+// Whether a list with this first element is data (numbers, texts, lists), whose elements are not asked for overrides.
 bool is_data(PyObject* first) {
   PyTypeObject* const type = Py_TYPE(first);
   return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||
@@ -106,7 +106,7 @@ nb::object types_of(const std::vector<nb::object>& objects) {
   return nb::tuple(types);
 }
 
-// The innermost mode, which is off while it runs.
+// Calls the innermost mode, which is off while it runs.
 nb::object ask_mode(nb::handle function, nb::handle types, nb::handle arguments, nb::handle keywords) {
   struct Outer {
     nb::object mode = pop_mode();
@@ -170,7 +170,7 @@ nb::object method(const char* name) { return nb::handle(reinterpret_cast<PyObjec
 class SwitchOff {
  public:
   explicit SwitchOff(Off what) : what_(what) {}
-  // Within another scope no less is off; kNothing turns all on again.
+  // A nested scope turns nothing on again, except kNothing, which turns all on.
   void enter() { before_ = std::exchange(off, what_ == Off::kNothing ? what_ : std::max(off, what_)); }
   void exit() { off = before_; }
 

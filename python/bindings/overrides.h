@@ -1,7 +1,7 @@
 // __torch_function__: classes, and modes, that take the place of functions they are arguments of.
 //
-// A function looks at its arguments before it reads them.  Types that surely do not override anything are known by
-// their address, so that a usual call costs a comparison for each argument.
+// A function looks for overrides among its arguments before it reads them.  Types that do not override anything are
+// known by their address, so that a usual call costs a comparison for each argument.
 #pragma once
 #include "bindings/object.h"
 
@@ -9,7 +9,7 @@ namespace argand::python {
 
 // Whether an argument (or an element of a list among them) overrides functions, or a mode is on.
 bool is_overridden(PyObject* const* arguments, size_t n);
-// What they make of `function(*arguments, **keywords)`; arguments as for vectorcall.
+// The result of `function(*arguments, **keywords)` by those overrides; arguments as for vectorcall.
 PyObject* call_override(PyObject* function, PyObject* const* arguments, size_t num_positional, PyObject* keywords);
 // The same for Tensor's method `name`, with one argument or, if it is not null, two.
 PyObject* call_override(const char* name, PyObject* self, PyObject* other = nullptr);

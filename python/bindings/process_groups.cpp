@@ -23,7 +23,7 @@ using Milliseconds = std::chrono::milliseconds;
 
 using HandlePtr = std::shared_ptr<GroupHandle>;
 
-// False after `milliseconds` (negative: never).  Ctrl-C ends the wait.
+// Waits for the work; false after `milliseconds` (negative: no limit).  Ctrl-C ends the wait.
 bool wait(Work& work, int64_t milliseconds) {
   const NoGil no_gil;
   if (milliseconds >= 0) return work.wait_for(Milliseconds(milliseconds));
@@ -75,7 +75,7 @@ nb::object subgroup(GroupHandle& group, const std::vector<int>& ranks, const std
   return made ? nb::cast(std::make_shared<GroupHandle>(std::move(made))) : nb::none();
 }
 
-// The line of the program that calls, and the timeout of the call; negative: that of the group.
+// Sets the call site (the program's line) and the timeout of a call; a negative timeout means the group's.
 class Caller {
  public:
   Caller(std::string site, int64_t timeout_ms)
@@ -88,7 +88,7 @@ class Caller {
   const parallel::CallTimeout timeout_;
 };
 
-// A method of ProcessGroup: what Caller takes goes first.
+// A binding of a method of ProcessGroup, whose first arguments are Caller's.
 template <auto method, class... Args>
 auto collective() {
   return [](GroupHandle& group, std::string site, int64_t timeout_ms, Args... args) {

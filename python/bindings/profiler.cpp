@@ -59,7 +59,7 @@ SessionObject* start(bool shapes, bool memory, bool device, nb::object where) {
   return new SessionObject{std::make_unique<profiler::Session>(std::move(options))};
 }
 
-// Tells every span to functions at these addresses.
+// Starts a session that reports every span to functions at these addresses.
 SessionObject* start_marks(uintptr_t push, uintptr_t pop) {
   profiler::Options options;
   options.push = reinterpret_cast<void (*)(const char*)>(push);
@@ -97,7 +97,7 @@ void add_profiler(nb::module_& module) {
              nb::arg("where").none());
   module.def("_profiler_start_marks", start_marks);
   module.def("_profiler_is_active", [] { return profiler::is_active(); });
-  // None while nobody wants to know.
+  // None while no profiler is active.
   module.def("_profiler_range", [](const char* name, const char* argument) -> nb::object {
     if (!profiler::is_active()) return nb::none();
     return nb::cast(new Range{profiler::Span(name, profiler::Scope::kUser, argument)}, nb::rv_policy::take_ownership);

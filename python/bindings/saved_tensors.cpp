@@ -1,4 +1,4 @@
-// What nodes keep for their gradients, for Python: `_saved_NAME` and `_raw_saved_NAME` of a node, where NAME is an
+// The values that nodes save for backward, for Python: `_saved_NAME` and `_raw_saved_NAME` of a node, where NAME is an
 // argument of the op, or one of its results.
 #include <nanobind/stl/vector.h>
 
@@ -12,7 +12,7 @@ namespace {
 using autograd::Node;
 using autograd::OpNode;
 
-// A tensor that a node keeps, or an argument that is none.
+// A tensor that a node saves, or an argument that is not a tensor.
 struct SavedTensor {
   intrusive_ptr<Node> node;
   uint32_t number = 0;

@@ -127,7 +127,7 @@ nb::object find(uintptr_t data) {
   return storage ? nb::cast(bytes_of(std::move(storage))) : nb::none();
 }
 
-// Addresses whose memory this process no longer has, and how many still wait for the end of a capture.
+// Unmaps memory that nobody holds; returns its addresses, and how many mappings wait for the end of a capture.
 nb::tuple unmap_released() {
   std::vector<void*> done;
   size_t left = 0;

@@ -37,7 +37,7 @@ TensorIndex one_index(PyObject* key, const Device& device) {
   if (is_integer(key, false)) return to_integer(key);
   if (PySequence_Check(key) && !PyUnicode_Check(key)) {
     const Tensor indices = tensor_from(key, TensorOptions().device(device));
-    // An empty list has the default dtype, but it is a list of indices.
+    // An empty list becomes a tensor of the default dtype, but stands for indices.
     return indices.numel() == 0 && !argand::is_integral(indices.dtype(), true) ? indices.to(kLong) : indices;
   }
   if (PyUnicode_Check(key)) {
@@ -51,7 +51,7 @@ TensorIndex one_index(PyObject* key, const Device& device) {
   throw nb::python_error();
 }
 
-// A list of things that are no numbers is the tuple of them, as PyTorch has it and NumPy once had: x[[[0, 1], [1, 2]]]
+// A list with elements that are not numbers counts as a tuple, as in PyTorch (and once in NumPy): x[[[0, 1], [1, 2]]]
 // is x[[0, 1], [1, 2]].
 bool is_index_list(PyObject* key) {
   if (PyTuple_Check(key)) return true;

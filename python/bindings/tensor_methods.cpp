@@ -102,7 +102,7 @@ PyObject* tolist(PyObject* self, PyObject*) {
       throw nb::python_error();
     }
     Tensor t = as_tensor(self).detach();
-    // One whose elements repeat may be larger than any memory: known before the lists are half made.
+    // The lists of an expanded tensor may exceed all memory, which is found before any are made.
     const auto count = static_cast<size_t>(t.numel());
     const size_t bytes = count > SIZE_MAX / sizeof(PyObject*) ? SIZE_MAX : count * sizeof(PyObject*);
     if (bytes > kAlwaysTried && bytes > most_memory(bytes)) {

@@ -223,12 +223,12 @@ def test_killed_at_random_times(launch, expected, saves):  # noqa: F811
 
 
 def parameters(run, step, size):
-    """Of each rank, when it was at a step."""
+    """The digest of each rank's parameters after `step`, in a group of `size`."""
     return {int(rank): digest for digest, rank in re.findall(rf"parameters (\w+) at {step} on (\d) of {size}", run.out)}
 
 
 def test_fewer_workers_go_on(launch, tmp_path):  # noqa: F811
-    """Of what three had alike: the loaders of two begin the epoch anew."""
+    """Two workers continue from the state that three had in common; their loaders begin the epoch again."""
     three = launch("--nproc-per-node", 3, "worker.py", program=TRAINING, KILLS='[[2, "after a step", 5]]', RUN=str(tmp_path / "run"))
     assert three.end().code == 1
     two = launch("--nproc-per-node", 2, "worker.py", program=TRAINING, RUN=str(tmp_path / "run"))

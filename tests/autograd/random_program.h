@@ -36,7 +36,7 @@ inline constexpr int kComputeOps = 6, kWriteOps = 6;
 Tensor compute_op(int op, const Tensor& a, const Tensor& b);
 Tensor written_value(int op, const Tensor& old, const Tensor& b);
 
-// With views and in-place ops.
+// Runs a program with views and in-place ops.
 class Direct final : public Runner {
  public:
   void make(const Dims& sizes, bool requires_grad) override;
@@ -57,7 +57,7 @@ class Direct final : public Runner {
   std::string text_;
 };
 
-// Without either: memory is a flat tensor that is replaced by every write, a view is a list of positions in it.
+// Runs it without either: memory is a flat tensor that every write replaces, a view is a list of positions in it.
 class Functional final : public Runner {
  public:
   void make(const Dims& sizes, bool requires_grad) override;

@@ -1,9 +1,9 @@
 // What a power loss may leave: every state that a recorded log of system calls allows must hold a whole checkpoint, not
 // older than the last save that had returned.
 //
-// The model of the disk is the harshest that POSIX allows.  Of the writes to a file since its fsync any prefix is
-// there, the last one cut or as zeros; of the changes to a folder since its fsync (names made, renamed and removed) any
-// subset.
+// The model of the disk is the harshest that POSIX allows.  Any prefix of the writes to a file since its fsync may be
+// there, with the last one cut or as zeros, and any subset of the changes to a folder since its fsync (names made,
+// renamed and removed).
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -44,13 +44,13 @@ void* allocate(size_t size, size_t alignment) {
 
 }  // namespace
 
-// Those of the whole program, the library's too.
+// Replace the operators of the whole program, the library included.
 void* operator new(size_t size) { return allocate(size, 0); }
 void* operator new[](size_t size) { return allocate(size, 0); }
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return std::malloc(size); }  // who asks so goes on
 void* operator new(size_t size, std::align_val_t a) { return allocate(size, static_cast<size_t>(a)); }
 void* operator new[](size_t size, std::align_val_t a) { return allocate(size, static_cast<size_t>(a)); }
-// What the tensors' allocator asks for elements, and asks again when it has given back what it keeps.
+// The tensors' allocator calls this for elements, and once more after it has freed its cached blocks.
 extern "C" int posix_memalign(void** out, size_t alignment, size_t size) {
   ++element_blocks;
   if (retries > 0) return --retries, ENOMEM;
@@ -239,7 +239,7 @@ struct Stepping {
       p.mutable_grad() = step == 0 && i % 3 == 1 ? Tensor() : randn(p.sizes()).to(p.dtype()) * 2;
     }
   }
-  // Of the parameters and of what the optimizer remembers of them.
+  // Copies of the parameters and of the optimizer's state.
   StateDict copies() const {
     StateDict out;
     for (size_t i = 0; i < parameters.size(); ++i) out.insert(str("parameter.", i), parameters[i].detach().clone());

@@ -1,4 +1,4 @@
-"""Wrong options and wrong data: one clear sentence, an error exit, nothing written that looks like a result."""
+"""Wrong options and wrong data give one clear message and an error exit, and write nothing that looks like a result."""
 import os
 import struct
 import unittest

@@ -1,4 +1,4 @@
-"""What the commands say and do when all is well."""
+"""The output and the effects of the commands in normal use."""
 import json
 import os
 import re

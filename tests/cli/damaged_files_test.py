@@ -1,4 +1,4 @@
-"""Damaged and lying checkpoints and models, full disks: refused with a sentence, and what was whole stays whole."""
+"""Damaged and inconsistent checkpoints and models, and full disks, give an error message; whole files stay whole."""
 import errno
 import os
 import resource
@@ -123,7 +123,7 @@ class LyingModels(CliTest):
         self.refused(write_safetensors(self.header, self.content), "height")
 
     def test_images_larger_than_the_weights(self):
-        """Before anything of that size is allocated."""
+        """They are refused before anything of that size is allocated."""
         facts = {**self.header["__metadata__"], "height": "60000", "width": "60000"}
         limit = {} if SANITIZED else {
             "preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_DATA, (2**31, 2**31))}

@@ -1,4 +1,4 @@
-"""What the tests of the `argand` command share: small data sets and images made here, and ways to run the binary.
+"""Helpers for tests of the `argand` command: they make small data sets and images, and run the binary.
 
 The environment variable ARGAND names the binary.
 """
@@ -117,7 +117,7 @@ class CliTest(unittest.TestCase):
         return result.stdout
 
     def assert_refused(self, result, *words):
-        """An error exit, no signal, and one sentence on standard error that says these words."""
+        """Asserts an error exit, not a signal, with one sentence on standard error that has these words."""
         self.assertIn(result.returncode, range(1, 128), result.stderr)
         lines = result.stderr.strip().splitlines()
         if len(lines) == 2 and lines[1] == "Run with --help for more information.":

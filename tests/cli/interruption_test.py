@@ -1,4 +1,4 @@
-"""Runs that end early and go on: however they ended, the resumed run gives the bits of the one that never stopped."""
+"""Runs that end early and are resumed: however they ended, the result has the bits of an uninterrupted run."""
 import fcntl
 import hashlib
 import random
@@ -44,17 +44,17 @@ class Resume(CliTest):
             self.assert_refused(other, f"the checkpoint was made with amp {amp}, this run has off")
 
     def assert_same_metrics(self, out, whole):
-        """All but the times, which are the last column."""
+        """Compares all columns but the last, the times."""
         rows = [[line.rsplit(",", 1)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
                 for folder in (out, whole)]
         self.assertEqual(*rows)
 
     def curves(self, out):
-        """What report.html draws of the losses of all steps and epochs."""
+        """The curves of the losses of all steps and epochs in report.html."""
         return re.search("<h2>Learning curves</h2>.*?<h2>", (out / "report.html").read_text(), re.DOTALL).group()
 
     def test_a_checkpoint_without_a_curve(self):
-        """As they were made before reports went on after a resume."""
+        """Older versions saved no curve for reports after a resume."""
         out, whole = self.folder / "out", self.folder / "whole"
         self.train(whole)
         self.train(out, "--max-steps", 7)
@@ -99,7 +99,7 @@ class Signals(CliTest):
     EPOCHS = 70
 
     def start(self, out, epochs):
-        """A run that has begun, and cannot end before its output is read: the pipe holds a page, it has more to say."""
+        """Starts a run that cannot end before its output is read, which is longer than the pipe's buffer of a page."""
         process = subprocess.Popen(self.command(*self.train_arguments(out, epochs=epochs)), stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, bufsize=0)
         self.addCleanup(process.stderr.close)
@@ -141,7 +141,7 @@ class Kill(CliTest):
     EPOCHS = 12
 
     def test_at_random_times(self):
-        """Whatever the moment, the checkpoint is whole or not there; the last run gives the bits of an unharmed one."""
+        """Killed at any moment, a run leaves a whole checkpoint or none; the last run has the bits of an uninterrupted one."""
         whole, out = self.folder / "whole", self.folder / "out"
         begun = time.monotonic()
         self.train(whole, epochs=self.EPOCHS, arch="mlp")

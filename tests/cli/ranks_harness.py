@@ -1,4 +1,4 @@
-"""What tests of `argand train` in several processes share: ways to start them and to compare what they did."""
+"""Helpers for tests of `argand train` in several processes: they start the processes and compare the results."""
 import os
 import socket
 import struct
@@ -58,7 +58,7 @@ class RanksCliTest(CliTest):
         return [output for _, output, _ in results]
 
     def assert_same_run(self, out, whole):
-        """But for rounding in float32."""
+        """Asserts that two runs are equal except for rounding in float32."""
         ours, theirs = values(out / "model.safetensors"), values(whole / "model.safetensors")
         self.assertEqual(list(ours), list(theirs))
         for name in ours:

@@ -1,4 +1,4 @@
-"""`argand train` in several processes: the run is that of one process with the whole batches."""
+"""`argand train` in several processes gives the results of one process with the whole batches."""
 import os
 import shutil
 import signal

@@ -12,7 +12,7 @@ namespace {
 // Products and sums of some hundred terms, in another order.
 constexpr double kRelative = 1e-11;
 
-// What the gradients are for: of a result's shape, and of its layout where it can have that.
+// A gradient for backward, of the result's shape, and in this layout where the shape allows it.
 Tensor cotangent_of(const Tensor& result, Arrangement a) {
   Array values{result.impl().sizes, Values(static_cast<size_t>(result.numel()))};
   for (size_t i = 0; i < values.values.size(); ++i) {

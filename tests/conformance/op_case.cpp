@@ -388,7 +388,7 @@ static void seed(const OpInfo& op) {
 }
 std::vector<Tensor> call(const OpInfo& op, AnyArgs& args) {
   seed(op);
-  // What makes a tensor of no other makes it on the device under test.
+  // An op that makes a tensor without tensor arguments makes it on the device under test.
   TensorOptions* options = op.args.options(args.get());
   const std::span<const SignatureArgument> arguments = op.signature.arguments;
   if (!options || options->has_device() || (!arguments.empty() && arguments[0].holds_tensors()))

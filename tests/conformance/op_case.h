@@ -18,13 +18,13 @@ struct OpCase {
 const std::vector<OpCase>& op_cases();
 // Fresh samples of an op, the same on every call.
 std::vector<Sample> samples_of(const OpInfo& op);
-// What the definition says of them.
+// The properties of the samples that the definition declares.
 SampleSink sink_of(const OpInfo& op);
 
 // ---- the device under test: $ARGAND_TEST_DEVICE, "cpu" without it
 
 const Device& test_device();  // where arranged() puts tensors
-// Another one for a scope.
+// Sets another test device for a scope.
 class OnDevice {
  public:
   explicit OnDevice(const Device& device);
@@ -47,8 +47,8 @@ struct Array {
 Array read(const Tensor& t);
 void write(const Tensor& t, const Values& values);
 
-// What a float64 (or integer) sample tensor holds as a tensor of dtype `to`; exact in `to`, and in a domain that suits
-// it (see converted() in op_case.cpp).
+// The values of a float64 (or integer) sample tensor for dtype `to`: exact in `to`, and in a domain that suits it (see
+// converted() in op_case.cpp).
 Array converted(const Tensor& t, ScalarType to);
 
 // ---- layouts
@@ -70,7 +70,7 @@ std::vector<char> bytes_of(const Tensor& t);
 
 // ---- calls
 
-// Which dtype the harness varies: float64 if a sample tensor has it, else that of the first tensor.  Undefined: none.
+// The dtype that the harness varies: float64 if a sample tensor has it, else the first tensor's; Undefined if none.
 ScalarType lead_dtype(AnyArgs& args, const OpInfo& op);
 TensorSlots slots_of(AnyArgs& args, const OpInfo& op);
 // Whether a tensor of the sample takes part in variations of the lead dtype.

@@ -245,7 +245,7 @@ class ValuesOf {
     return true;
   }
 
-  // Whether it is all right that the op did not take these arguments.
+  // Whether the op may reject these arguments.
   bool refused(const Variant& v, const Error& e) {
     const bool contiguous =
         std::all_of(v.layouts.begin(), v.layouts.end(), [](Arrangement a) { return a == Arrangement::kContiguous; });

@@ -56,7 +56,7 @@ TEST_F(BadIndex, AThousandInARow) {
   EXPECT_EQ(ones({10}, on_gpu).sum().item().toFloat(), 10) << "the context lives";
 }
 
-// Of several bad indices in flight one is said, and none is left over for a later call.
+// Several bad indices in flight raise one error, and none is left for a later call.
 TEST_F(BadIndex, ManyInFlightAreSaidOnce) {
   const Tensor table = randn({10, 4}, TensorOptions(kCUDA)), bad = full({1000}, 77, TensorOptions(kLong).device(kCUDA));
   for (int i = 0; i < 100; ++i) table.index_select(0, bad);

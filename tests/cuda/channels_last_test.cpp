@@ -139,7 +139,7 @@ TEST_F(CudaChannelsLast, GroupsOfOneChannel) {
     }
 }
 
-// So many products that pixels are regrouped: few channels with and without a stride, single taps with one.
+// Enough products that pixels are regrouped: few channels with and without a stride, 1 x 1 kernels with one.
 TEST_F(CudaChannelsLast, RegroupedPixels) {
   if (!kernels_run()) GTEST_SKIP() << "the dry run has no library that would gain by it";
   manual_seed(6);

@@ -19,7 +19,7 @@ class CudaComplex : public ComputingCudaTest {
     manual_seed(5);
   }
 
-  // Of absolute value 1.
+  // Random numbers of absolute value 1.
   static Tensor numbers(const std::vector<int64_t>& sizes) {
     const Tensor z = randn(sizes, kComplexDouble);
     return z / z.abs();
@@ -56,7 +56,7 @@ TEST_F(CudaComplex, Cumprod) {
       if (sizes[0] > 0) compare("cumprod", sizes, 1e-5, [dim](const Tensor& t) { return t.cumprod(dim); });
 }
 
-// Of numbers whose angles are at most 1, so that no running sum is near the cut of the logarithm.
+// The numbers have angles of at most 1, so that no running sum is near the branch cut of the logarithm.
 TEST_F(CudaComplex, Logcumsumexp) {
   for (const auto& sizes : kSizes)
     for (const int64_t dim : {0, 1})

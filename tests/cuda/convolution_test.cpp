@@ -33,7 +33,7 @@ class CudaConvolution : public ComputingCudaTest {
       const Dims one(weight.sizes().size() - 2, 1);
       return _convolution_nd(input, weight, bias, one, one, one, groups);
     }
-    // Of those of input, weight and bias that require them.
+    // The gradients of those of input, weight and bias that require them.
     std::vector<Tensor> gradients() const {
       std::vector<Tensor> wanted;
       for (const Tensor& t : {input, weight, bias})

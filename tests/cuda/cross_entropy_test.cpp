@@ -58,7 +58,7 @@ TEST_F(CudaCrossEntropy, GivesTheSameBitsAsApart) {
       }
 }
 
-// Of few logits, whose gradient is there if that of the loss is known to be 1.
+// For few logits, the gradient is computed ahead of time, for a gradient of the loss that is known to be 1.
 TEST_F(CudaCrossEntropy, FewGiveTheSameBitsAsApart) {
   for (const ScalarType type : {kBFloat16, kHalf, kFloat, kDouble})
     for (const auto& [rows, classes] : {std::pair{1, 1}, {64, 10}, {7, 129}, {130, 7}, {1024, 32}, {40, 819}})
@@ -204,7 +204,8 @@ TEST_F(CudaCrossEntropy, SmallOnesMatchTheCpu) {
           }
 }
 
-// What is captured is replayed when the gradient that was expected is long gone.  Memory tells, also in the dry run.
+// A captured loss computes no gradient ahead of time, as a replay would not use it.  Memory use shows this, also in the
+// dry run.
 TEST_F(CudaTest, CapturedCrossEntropyMakesNoGradientAhead) {
   const Tensor x = zeros({512, 16384}, TensorOptions(kCUDA)).requires_grad_();
   const Tensor y = zeros({512}, TensorOptions(kCUDA).dtype(kLong));

@@ -42,7 +42,7 @@ void start_work() {
   kept.push_back(ones({1 << 20}).pin_memory().to(Device(kCUDA), kFloat, true));
 }
 
-// All that a program may keep in a static variable.
+// Objects of every kind that a program may keep in static variables.
 struct Everything {
   nn::Linear layer{8, 8};
   std::unique_ptr<optim::Adam> optimizer;

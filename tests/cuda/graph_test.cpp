@@ -94,8 +94,8 @@ void replay_equals_eager(bool dropout, bool compare) {
   }
 }
 
-// What is no kernel stands between kernels that start early: windows that overlap add their gradients to a fill's
-// zeros, and a copy follows.
+// Fills and copies stand between kernels that start early: windows that overlap add their gradients to a fill's zeros,
+// and a copy follows.
 TEST_F(CudaGraph, KernelsBesideFillsAndCopies) {
   const Tensor x = (arange(2 * 3 * 9 * 9, kFloat).reshape({2, 3, 9, 9}) * 7).sin().cuda().requires_grad_();
   Tensor out = zeros({2, 3, 9, 9}, kOnGpu);
@@ -256,7 +256,7 @@ TEST_F(CudaGraph, WhatCannotBeCapturedIsSaidAndTheCaptureGoesOn) {
 class CudaGraphStreams : public CudaGraph {
  protected:
   const cuda::Stream side_ = find_backend(kCUDA) ? cuda::stream_from_pool() : cuda::Stream({});
-  // Of the current stream, as part of its graph if it is captured.
+  // Runs `f` on a side stream after the current stream's work, as part of its graph if that stream is captured.
   template <class F>
   void on_side(F f) const {
     const cuda::Stream main = cuda::current_stream();

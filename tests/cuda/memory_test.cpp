@@ -1,4 +1,4 @@
-// What the memory functions of argand::cuda say, and what they make happen.
+// The results and the effects of the memory functions of argand::cuda.
 #include <algorithm>
 #include <cstring>
 
@@ -156,7 +156,7 @@ TEST_F(CudaMemory, PressureIssuesWhatWaits) {
   EXPECT_TRUE(y.defined());
 }
 
-// What found no memory while the window was issued is not lost.
+// A window that is issued when memory is exhausted is not lost.
 TEST_F(CudaMemory, TheWindowOutlivesAFailure) {
   Tensor x = zeros({1000}, TensorOptions(kFloat).device(kCUDA));
   cuda::synchronize();

@@ -76,7 +76,7 @@ TEST_F(CudaPrefetcher, CopiesOverlapWithWork) {
               static_cast<long long>(kBatches), copies, products, one_by_one.ms, ahead.ms);
   EXPECT_EQ(ahead.results, one_by_one.results);
   EXPECT_LT(ahead.ms, 0.9F * one_by_one.ms);
-  // Of the shorter of the two, all but the first and the last batch's may run beside the longer.
+  // Copies and products may overlap, except for the first and the last batch.
   EXPECT_LT(ahead.ms, copies + products - 0.6F * std::min(copies, products));
 }
 

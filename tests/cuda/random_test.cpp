@@ -105,7 +105,7 @@ TEST_F(CudaRandom, GeneratorsOfOtherDevicesAreRefused) {
             "Generator: expected a generator for cpu, got one for cuda:0");
 }
 
-// That many calls do not repeat each other.
+// Many calls do not repeat each other's numbers.
 TEST_F(CudaRandom, ManyCallsHaveTheMeanAndVariance) {
   for (const auto& [name, draw] : ops()) {
     if (std::string(name).find("poisson") != 0) continue;

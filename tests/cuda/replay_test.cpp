@@ -66,7 +66,7 @@ TEST_F(Replay, GivesTheSameBits) {
   }
 }
 
-// One that never waits for the device goes to it whole; after a wait the device gets the forward pass by itself.
+// A step that never waits for the device is issued as a whole; after a wait the forward pass is issued by itself.
 TEST_F(Replay, AStepIsOneWindowUnlessTheDeviceIsIdle) {
   for (const bool look_at_loss : {false, true}) {
     nn::Linear a(64, 32), b(32, 10);

@@ -117,7 +117,7 @@ TEST_F(CudaRows, Embedding) {
   }
 }
 
-// As many tensors as take one launch or several, whole tiles and not.
+// Numbers of tensors that take one launch or several, with whole and partial tiles.
 TEST_F(CudaRows, AdamOfManyTensors) {
   for (const int64_t count : {1, 16, 17, 65, 513, 600}) {
     std::vector<Tensor> parameters[2];
@@ -138,7 +138,7 @@ TEST_F(CudaRows, AdamOfManyTensors) {
   }
 }
 
-// One element a thread, and vectors, of arrays that begin where a vector may and not.
+// One element per thread, and vectors, for arrays that are aligned to a vector and for others.
 TEST_F(CudaRows, OptimizersOfFewAndManyElements) {
   using Params = std::vector<Tensor>;
   using Make = std::function<std::unique_ptr<optim::Optimizer>(Params)>;

@@ -1,4 +1,4 @@
-// What a program learns where no GPU can be used.
+// The errors of a program where no GPU can be used.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ TEST(CudaStart, WithoutADeviceTheReasonIsASentence) {
   }
 }
 
-// What the body returns is the child's exit status; -1: it did not end by itself within 30 s.
+// Runs `body` in a forked child and returns its result, the exit status; -1 if it does not end within 30 s.
 template <class Body>
 int in_forked_child(Body body) {
   std::fflush(nullptr);

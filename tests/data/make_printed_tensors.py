@@ -83,7 +83,7 @@ def limit(dtype):
 
 
 def spread(rng, dtype, n):
-    """Of magnitudes between two random powers of ten."""
+    """`n` values with magnitudes between two random powers of ten."""
     top = limit(dtype)
     low, high = sorted(rng.uniform(-top, top) for _ in range(2))
     if rng.random() < 0.7:

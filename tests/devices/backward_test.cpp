@@ -20,7 +20,7 @@ namespace {
 
 Device gpu(int i) { return Device(kCUDA, static_cast<DeviceIndex>(i)); }
 
-// Where nodes ran.
+// The device and thread on which a node ran.
 struct Visit {
   std::string device;  // of the gradient
   std::thread::id thread;
@@ -339,7 +339,7 @@ TEST_F(SeveralStreams, ACallerOnASideStreamSeesGradientsThere) {
   EXPECT_EQ(values(w.grad()), std::vector<float>(16, 12));
 }
 
-// What leads to a leaf was made on a stream that has nothing to do with this backward.
+// The node that adds to a leaf's gradient was made on a stream that this backward pass does not use.
 TEST_F(SeveralStreams, LeavesAreAddedToOnTheCallersStream) {
   const Tensor w = ones({16}).to(gpu(0)).requires_grad_();
   const cuda::Stream early = cuda::stream_from_pool(0), forward = cuda::stream_from_pool(0);

@@ -45,7 +45,7 @@ struct Array {
   std::string bytes;
 };
 
-// All of one gzip member that is all of the file.
+// Unzips a file that consists of one gzip member; nothing for other files.
 std::optional<std::string> unzipped(std::string_view file) {
   std::string out(file.size() + 4096, '\0');
   z_stream stream{};

@@ -92,8 +92,8 @@ def build(clang, folder, out):
     include = [f"-I{ROOT}", f"-I{folder}/generated"]
     launcher = [shutil.which("ccache")] if shutil.which("ccache") else []
     library = out / "objects/readers.a"
-    # The judges are not instrumented for coverage: inputs are sought by what the readers do.  Of the library, a program takes
-    # only what it needs, as each part that is instrumented costs time in every execution.
+    # The judges are not instrumented for coverage: the readers' coverage guides the search for inputs.  A program links only
+    # the parts of the library that it needs, as each instrumented part costs time in every execution.
     work = [(source, [], out / "objects" / (source.replace("/", "_") + ".o")) for source in READERS + JUDGES]
     work += [("tests/fuzz/main", [f"-DARGAND_FUZZ_TARGET={target}"], out / "objects" / f"main_{target}.o") for target in (*SEEDS, PLANTED)]
 

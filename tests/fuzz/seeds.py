@@ -77,7 +77,7 @@ def safetensors():
 
 
 def idx():
-    """Of each type, plain and compressed."""
+    """A file of each element type, plain and compressed."""
     for kind, width in ((8, 1), (9, 1), (0xb, 2), (0xc, 4), (0xd, 4), (0xe, 8)):
         data = bytes((0, 0, kind, 2)) + struct.pack(">II", 2, 3) + bytes(range(6 * width))
         yield from (b"\0" + data, b"\1" + data, b"\0" + gzip.compress(data, mtime=0))

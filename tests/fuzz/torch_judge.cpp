@@ -596,7 +596,7 @@ class Judge : Arena {
 
   // ---- the tree
 
-  // How deep; what holds itself is refused.
+  // Returns the depth of a value; a value that contains itself is refused.
   int visit(V* v) {
     must(v->kind != kName && v->state != 1);
     if (v->state == 2) return v->depth;

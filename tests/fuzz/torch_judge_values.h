@@ -80,7 +80,7 @@ struct V {
   std::string text;
   std::vector<V*> items, values;
   V* attributes = nullptr;
-  // Of tensors and storages; `text` is the key of the storage, empty for a tensor without one.
+  // For tensors and storages; `text` is the key of the storage, empty for a tensor without one.
   const Dtype* dtype = nullptr;
   std::vector<int64_t> sizes, strides;
   std::string* bytes = nullptr;

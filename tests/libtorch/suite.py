@@ -115,7 +115,7 @@ def outcomes(output):
 
 
 class Counts:
-    """Tests by what became of them."""
+    """The numbers of tests by outcome."""
 
     def __init__(self):
         self.passed, self.skipped, self.failed, self.absent = set(), set(), {}, {}

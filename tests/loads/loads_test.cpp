@@ -16,7 +16,6 @@ namespace {
 
 using namespace testing;
 
-// Of one tensor of one float32.
 std::string safetensors_of(const std::string& header) { return number(header.size(), 8) + header; }
 std::string entry(const std::string& name, size_t at) {
   return "\"" + name + R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(at) + "," +

@@ -204,7 +204,7 @@ TEST_F(Loss, NothingLeftToAverageIsNaN) {
 }
 
 // One logit towers above the rest: no overflow, no loss of the small ones.
-// None at all, and rows on both sides of the length up to which they are taken together.
+// No classes at all, and row lengths on both sides of the limit up to which rows are processed together.
 TEST_F(Loss, AnyNumberOfClasses) {
   const Tensor none = zeros({2, 0}, kDouble).requires_grad_();
   const Tensor ignored = cross_entropy_loss(none, full({2}, -100, kLong), {}, Reduction::Sum);

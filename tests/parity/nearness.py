@@ -1,12 +1,12 @@
 """How near a result must be to PyTorch's: a bound for each element, in units in the last place (ulps).
 
-A result agrees if it is within `ulps` of PyTorch's own result in the same dtype.  Where it is not, PyTorch's result for float64
-inputs decides, and how much it moves when the inputs move by one ulp of theirs:
+A result agrees if it is within `ulps` of PyTorch's own result in the same dtype.  Otherwise the bound is about PyTorch's result for
+float64 inputs, and about how much that moves when the inputs move by one ulp:
 
     |ours - exact| <= ulps * ulp(exact) + steps * shift
 
-`shift` is what rounding the inputs does to this element, so a sum is given eps times the sum of its terms' absolute values, and not
-the largest value of the tensor.  It is measured: some of the inputs, chosen at random, are made smaller by a small share, and the
+`shift` is how much rounding the inputs changes this element: for a sum, eps times the sum of its terms' absolute values, whatever
+the largest value of the tensor is.  It is measured: some of the inputs, chosen at random, are made smaller by a small share, and the
 largest change of a few trials, scaled down to one ulp, counts.
 """
 import torch

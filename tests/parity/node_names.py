@@ -173,7 +173,7 @@ def name_of(tensor):
 
 
 def names_of(results, lib):
-    """Of the results that may have a gradient, each name once."""
+    """The names of the results' graph nodes, each once; "none" where a result has no node."""
     found = [name_of(t) for t in samples.flatten(results) if isinstance(t, lib.Tensor)]
     return ", ".join(dict.fromkeys(found))
 

@@ -130,7 +130,7 @@ def brief(value):
 
 
 def numbers(tensor):
-    """Of either library's tensor: float64 or complex128."""
+    """The elements of either library's tensor as a PyTorch tensor of float64 or complex128."""
     if isinstance(tensor, torch.Tensor):
         return wide(tensor)
     dtype = argand.complex128 if tensor.is_complex() else argand.float64
@@ -138,7 +138,7 @@ def numbers(tensor):
 
 
 class Comparison:
-    """Of results of one sample.  `note` is the first difference, or None."""
+    """The comparison of one sample's results.  `note` is the first difference, or None."""
 
     def __init__(self, op, sample):
         self.op, self.sample, self.note = op, sample, None
@@ -204,7 +204,7 @@ def compared(op, sample, results, library=torch):
 
 
 def in_order(results, library):
-    """Eigenvalues by their real parts, then their imaginary parts; their vectors as they."""
+    """Sorts eigenvalues by their real parts, then their imaginary parts, and eigenvectors in the same order."""
     values, vectors = results if isinstance(results, tuple) else (results, None)
     order = library.argsort(values.imag, dim=-1, stable=True)
     order = order.gather(-1, library.argsort(values.real.gather(-1, order), dim=-1, stable=True))
@@ -278,7 +278,7 @@ def function_of(op):
 
 
 def gradients(outputs, leaves, library, theirs, change=lambda t: t):
-    """Of the sum of all differentiable outputs times fixed weights, to which change() is applied."""
+    """The gradients of the sum of all differentiable outputs times fixed weights, to which change() is applied."""
     total = None
     for o in outputs:
         if not isinstance(o, library.Tensor) or not o.requires_grad:
@@ -296,7 +296,7 @@ def gradients(outputs, leaves, library, theirs, change=lambda t: t):
 
 
 def picked(op, sample, results, library, tensor):
-    """Of sorting that does not promise an order of equal elements: the elements at the positions, in their place."""
+    """The results to compare.  If a sort promises no order of equal elements, the elements at the positions replace the positions."""
     if op.name not in ("sort", "argsort") or sample.kwargs.get("stable"):
         return results
     dim = sample.kwargs.get("dim", sample.args[0] if sample.args else -1)

@@ -163,7 +163,7 @@ def figures(theirs, ours):
 
 
 def facts_of(command, names):
-    """By name.  A process that ends early is begun again behind the network it ended in."""
+    """The facts of networks by name.  A process that ends early is started again at the network after the one it ended in."""
     facts, left = {}, list(names)
     while left:
         out = subprocess.run([*command, *left], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

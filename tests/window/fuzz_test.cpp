@@ -32,7 +32,7 @@ Seen replay(const Program& program, exec::WindowMode mode, Threads& threads) {
   return machine.seen();
 }
 
-// What is wrong with the program, in words; "" if nothing.  A program that cannot run has nothing wrong.
+// Describes what is wrong with the program; "" if nothing is.  A program that cannot run is not wrong.
 std::string complaint(const Program& program, Threads& threads) {
   try {
     Model model;
@@ -92,7 +92,7 @@ TEST(WindowFuzz, EveryRunSeesTheSameBytes) {
   EXPECT_GT(exec::window_stats().elided, before) << "no program had a temporary that needed no memory";
 }
 
-// As a GPU does while a group's kernel is not compiled yet.
+// Runs the ops of a group one by one, as a GPU does while the group's kernel is not compiled yet.
 TEST(WindowFuzz, GroupsRunStepByStepSeeThem) {
   Threads threads;
   static const exec::ProgramRunner whole = exec::program_runner(kCPU);

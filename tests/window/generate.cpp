@@ -159,7 +159,7 @@ class Generator {
     if (how == 0 && compute(Call::kCompute, slot)) return;
     if (how == 1 && compute(Call::kInplace, slot)) return;
     if (add(call(Call::kCopy, slot, fitting(slot)))) return bound(slot);
-    // What would be read lies over what would be written, which is refused: a number is written.
+    // The source would overlap the destination, which is an error: a number is written instead.
     Call c = call(Call::kFill, slot);
     c.x = number();
     add(c);

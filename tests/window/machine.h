@@ -46,7 +46,7 @@ class Machine {
     if (slots_.size() <= static_cast<size_t>(i)) slots_.resize(static_cast<size_t>(i) + 1);
     return slots_[static_cast<size_t>(i)];
   }
-  // Of exposed memory, which calls number.
+  // The size and dtype of exposed memory, which calls refer to by number.
   size_t memory_size(int64_t i) const { return memory_[static_cast<size_t>(i)].nbytes; }
   ScalarType memory_type(int64_t i) const { return memory_[static_cast<size_t>(i)].dtype; }
 

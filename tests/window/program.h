@@ -60,7 +60,7 @@ struct Program {
 std::string to_string(const Call& call);
 std::string to_string(const Program& program);
 
-// What is seen of a run: bytes read on the way and bytes of all storages at the end.
+// The observable results of a run: bytes read on the way and bytes of all storages at the end.
 struct Seen {
   std::vector<std::string> label;
   std::vector<std::vector<char>> bytes;

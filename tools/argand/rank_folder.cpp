@@ -65,7 +65,7 @@ Part read_part(const Generation& g, const std::string& name, std::optional<int64
       return {"", name + " is another file: expected a part of a save of DistributedCheckpointFolder"};
     const std::optional<int64_t> world_size = number_at(content, "world_size"), of = number_at(content, "rank");
     const std::string generation = text_at(content, "generation");
-    // Of a save that has no parts of ranks, the number of ranks does not matter.
+    // If a save has no parts of single ranks, the number of ranks does not matter.
     const bool fits = generation == name_of(g) && of == rank && world_size && (g.ranks == 0 || world_size == g.ranks);
     if (!fits)
       return {"", str(name, ": expected ", spelled(name_of(g), g.ranks ? std::optional(g.ranks) : world_size, rank),

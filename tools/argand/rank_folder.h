@@ -18,7 +18,7 @@ struct Generation {
   std::string path;
 };
 
-// Of a folder's name; nothing for one that is no save.
+// Parses a folder's name; nothing if it is not the name of a save.
 std::optional<Generation> generation_of(const std::string& path);
 std::vector<Generation> generations_in(const std::string& folder);  // the oldest first
 // What is wrong with it, empty if it is whole.  Reads all of it and compares checksums; `bytes` becomes its size.

@@ -201,7 +201,7 @@ class Run {
       progress_.print(str("no trace: the run ended before step ", kTraceFrom + 1));
     }
   }
-  // Of the step's work on its stream; numbered as the prefetcher numbers its batches.
+  // A span for the step's work on its stream, numbered as the prefetcher numbers its batches.
   tracing::Span compute_span(const char* name) const {
     std::optional<cuda::Stream> stream;
     if (device_.is_cuda()) stream = cuda::current_stream(device_.index());

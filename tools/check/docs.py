@@ -39,7 +39,7 @@ def named_tests(tree, page):
 
 @functools.lru_cache
 def sources(tree):
-    """The text of all that is no page."""
+    """The text of all files that are not pages."""
     return "".join(tree.text(path) for path in tree.all_files(*SOURCES) if not path.startswith("tools/check/self_test"))
 
 
@@ -49,7 +49,7 @@ def texts(tree, *under):
 
 
 def missing_of_dev(tree, text):
-    """Commands and options of `./dev` that its own text has not."""
+    """Commands and options of `./dev` on pages that the script `dev` does not have."""
     usage = tree.text("dev")
     for command, rest in DEV.findall(text):
         if not re.search(rf"^  {command}\b", usage, re.MULTILINE):
@@ -61,7 +61,7 @@ def missing_of_dev(tree, text):
 
 
 def missing_of_programs(tree, text):
-    """Commands of bin/argand and options of programs that their sources have not."""
+    """Commands of bin/argand and options of programs on pages that their sources do not have."""
     for program, rest in PROGRAM.findall(text):
         own = program == "bin/argand"
         if not own and not (tree.root / program).exists():

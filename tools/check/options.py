@@ -1,9 +1,10 @@
-"""No argument is accepted and ignored without a word: each parameter of the Python package is used or declared.
+"""No argument is accepted and silently ignored: each parameter of the Python package is used or declared.
 
-A function uses a parameter when it reads it, other than to say which values are none, to store it where nobody reads it, to drop it, or
-to pass it on to a function of the package that does nothing with it, or to itself; to refuse all values but one is a use.  One that it does not use is declared with the reason, `@ignored(name="why")` or
-`@harmless(name="why")` (python/argand/_ignored.py).  Of private functions, of those inside others and of methods that a base class has,
-only parameters with defaults are asked about: the others belong to the caller.
+A function uses a parameter when it reads it.  It does not count as a use to reject invalid values, to store the value where nobody reads
+it, to drop it, or to pass it to a function of the package that does nothing with it, or to the function itself; to refuse all values but
+one does count.  A parameter that is not used is declared with the reason, `@ignored(name="why")` or `@harmless(name="why")`
+(python/argand/_ignored.py).  For private functions, nested functions and methods that a base class has, only parameters with defaults
+are checked: the caller determines the others.
 """
 import ast
 import re

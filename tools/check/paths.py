@@ -26,7 +26,7 @@ def names(*nodes):
 
 
 def meet(a, b):
-    """What has been read where two paths meet; None is a path that nobody comes along."""
+    """The names that have been read where two paths meet; None is an unreachable path."""
     return b if a is None else a if b is None else a & b
 
 
@@ -92,7 +92,7 @@ def harmless(lines, line):
 
 
 def findings(module, text):
-    """Of public functions and of methods of classes: parameters that may be left out, which a computed return does not depend on."""
+    """Parameters with defaults, of public functions and methods, on which a computed return value does not depend."""
     lines, found, used = text.splitlines(), [], set()
     for holder in ast.walk(module.tree):
         if not isinstance(holder, (ast.Module, ast.ClassDef)):

@@ -34,7 +34,7 @@ PASSED_ON = "def _f(y, scale):\n    return {}\n\n\ndef planted(x, scale=1):\n   
 SETTING = "planted = 0\n\n\ndef set_planted(on):\n    global planted\n    planted = on\n\n\ndef get_planted():\n    return planted\n"
 OP = 'struct F {\n  static constexpr auto schema = "planted(Tensor self, float scale=1) -> Tensor";\n  run(a.self, a.scale);\n};\n'
 
-# Of each check: (planted file, good text, bad text).
+# For each check: (planted file, good text, bad text).
 PLANTS = {
     "size": [("argand/base/planted.h", "\n" * 700, "\n" * 701)],
     "scripts": [("tools/planted.py", "x = 1\n", "x = (\n"),

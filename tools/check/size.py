@@ -1,4 +1,4 @@
-"""A file fits in a head: at most 700 lines (most have fewer than 200)."""
+"""A file has at most 700 lines (most have fewer than 200)."""
 
 MOST = 700
 

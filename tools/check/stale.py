@@ -7,7 +7,7 @@ SELF_TEST = "tools/check/self_test.py"  # has names that must not be found
 # A file, perhaps with folders before it: after a word, a quote or a bracket it is something else.
 FILE = re.compile(r'(?<![\w<"./*-])((?:[\w-]+/)*[\w-]+\.(?:h|cpp|cuh|py|md|cmake|inc))(?![\w(*])')
 HASH_COMMENT, DOCSTRING, SLASH_COMMENT = re.compile(r"(?m)#(.*)$"), re.compile(r'"""(.*?)"""', re.S), re.compile(r"(?m)//(.*)$")
-# Of users' programs, of other libraries, or made up in an example.
+# Files of users' programs or of other libraries, or made up in an example.
 FOREIGN = {"train.py", "hubconf.py", "jpeglib.h", "a.cpp", "_test.cpp", "ATen/cuda/Atomic.cuh"}
 DECLARED = re.compile(r"^ *(?!return\b|else\b|throw\b|new\b|delete\b|using\b)(?=\w)[\w:<>,*&\[\] ]*?[\s*&](\w+)\([^;{}]*\)[\s\w]*;", re.M)
 

@@ -255,5 +255,5 @@ def has_decorator(function, *names):
 
 
 def is_exception(cls):
-    """Who catches it reads what it holds."""
+    """Whether a class is an exception, whose attributes are read by the code that catches it."""
     return cls is not None and cls.name.endswith(("Exception", "Error", "Warning"))

@@ -55,8 +55,8 @@ class Schema:
 
     @property
     def in_namespace(self):
-        """(namespace, name there) of a function that PyTorch has in a namespace of its own, as which it is no method:
-        at::linalg_qr is torch.linalg.qr.  Of another library's op, that library and its name there."""
+        """(namespace, name there) of a function, not a method, that PyTorch has in a namespace: at::linalg_qr is torch.linalg.qr.
+        For an op of another library, that library and its name there."""
         if self.library:
             return self.library, self.name.removeprefix(self.library + "_")
         head, _, rest = self.name.partition("_")

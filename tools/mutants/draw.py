@@ -1,4 +1,4 @@
-"""Which of all possible faults are planted.
+"""Chooses which of all possible faults are planted.
 
 Faults are ordered by a hash of the seed and of what names them, so that a change of one function changes the choice there alone.
 Files take turns; one with more places takes part in more rounds.  No two faults share text.

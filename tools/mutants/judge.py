@@ -1,4 +1,4 @@
-"""Runs the tests that come by a fault's place, with the fault switched on, until one fails.
+"""Runs the tests that execute a fault's line, with the fault switched on, until one fails.
 
 What counts as found: a test that fails, a crash, more memory or more time than LIMITS say (a loop may not end).
 """

@@ -21,7 +21,7 @@ class Known:
             self.reasons[key], self.lines[key] = parts[-1], number
 
     def stale(self, killed, planted, covered):
-        """Sentences about lines that are true no more; `covered(file)` says which files this run can tell about."""
+        """Messages about lines that are no longer true; `covered(file)` says which files this run can judge."""
         for key, number in self.lines.items():
             if key in killed:
                 yield f"known.txt:{number}: a test finds this fault now: {' | '.join(key)}"

@@ -1,4 +1,4 @@
-"""What a run tells: a table, the survivors, and whether it passed."""
+"""The report of a run: a table, the survivors, and whether it passed."""
 from collections import Counter
 
 STEPS = {"conformance": "tests_conformance", "kernels": "the other test programs", "parity": "parity with PyTorch"}

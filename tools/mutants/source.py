@@ -1,4 +1,4 @@
-"""What the operators see of a C++ file: its tokens, its functions, and the parts in which no fault can be planted.
+"""A C++ file as the operators read it: its tokens, its functions, and the parts in which no fault can be planted.
 
 This is no parser.  It relies on the format that clang-format gives all files here: a binary operator has a space on both sides,
 a pointer's star and the brackets of a template stand beside the name.

@@ -53,7 +53,7 @@ class CudaBackend final : public RuntimeBackend {
     ARGAND_CUDA(cudaSetDevice(index));
   }
   void restore_device(DeviceIndex index) noexcept override {
-    int device = index;
+    int device = 0;
     if (in_forked_child() || cudaGetDevice(&device) != cudaSuccess || device == index) return;
     const DeviceCalls calls(std::nothrow);
     cudaSetDevice(index);

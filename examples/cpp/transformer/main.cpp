@@ -82,7 +82,7 @@ struct AttentionImpl : torch::nn::Module {
 };
 TORCH_MODULE(Attention);
 
-// Of the encoder, or of the decoder, which also looks at the encoder's memory.
+// A layer of the encoder, or of the decoder, which also attends to the encoder's output.
 struct LayerImpl : torch::nn::Module {
   LayerImpl(int64_t width, int64_t heads, bool decodes)
       : own(register_module("own", Attention(width, heads))),

@@ -1,4 +1,4 @@
-"""What programs say to torch._dynamo: the marks of torch.compiler, and options of a compiler that is not there."""
+"""Names of torch._dynamo that programs use: the marks of torch.compiler, and options of a compiler that Argand does not have."""
 from .._compiler_names import _NONE, set_stance
 from .._ignored import harmless
 from .._refused import refused

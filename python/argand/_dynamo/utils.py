@@ -1,4 +1,4 @@
-"""What packages ask of torch._dynamo.utils."""
+"""Names of torch._dynamo.utils that packages import."""
 from .._ignored import harmless
 from .._named_modules import names_of as _names_of
 

@@ -1,1 +1,1 @@
-"""Names of the inside of torch.func that packages take."""
+"""Internal names of torch.func that packages import."""

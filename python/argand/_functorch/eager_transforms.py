@@ -1,4 +1,4 @@
-"""Names of the inside of torch's transforms that packages take."""
+"""Internal names of torch's transforms that packages import."""
 from ..func import functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp  # noqa: F401
 from ..func._gradients import _positions
 

@@ -1,4 +1,4 @@
-"""Functions of parameters made of modules, from before torch.func.functional_call()."""
+"""Modules as functions of their parameters: the interface before torch.func.functional_call()."""
 import copy
 
 from .. import _C

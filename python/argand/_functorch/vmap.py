@@ -1,4 +1,4 @@
-"""Names of the inside of torch's vmap that packages take.  Here vmap is a loop over slices: nothing is ever batched."""
+"""Internal names of torch's vmap that packages import.  Here vmap is a loop over slices: no tensor is ever batched."""
 from .._C import Tensor  # noqa: F401
 from .._wrapped import _add_batch_dim, _remove_batch_dim  # noqa: F401
 from ..func import vmap  # noqa: F401

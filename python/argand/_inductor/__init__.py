@@ -1,4 +1,4 @@
-"""PyTorch's code generator, which is not there: torch.compile gives back what it is given."""
+"""PyTorch's code generator, which Argand does not have."""
 from .._named_modules import names_of as _names_of
 from . import config  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""Options of a compiler that is not there: they are kept, and read by nobody; what was not set is not there."""
+"""Options of a compiler that Argand does not have: values that are set are kept and have no effect; others are missing attributes."""
 from .._compiler_option_names import INDUCTOR, make_options
 
 size_asserts = True

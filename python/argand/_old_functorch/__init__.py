@@ -1,4 +1,4 @@
-"""The package functorch, from before torch.func: its functions, which warn, and the classes that packages ask about."""
+"""The package functorch, from before torch.func: its functions, which warn, and the classes that packages use with isinstance()."""
 import functools
 import warnings
 

@@ -14,7 +14,7 @@ from ..utils.weak import WeakTensorKeyDictionary
 
 
 class UnsupportedFakeTensorException(RuntimeError):
-    """A tensor that cannot be told by sizes alone."""
+    """A tensor that sizes alone do not describe."""
 
 
 class DynamicOutputShapeException(RuntimeError):
@@ -78,7 +78,7 @@ def _layout(t):
 
 
 class FakeTensorMode(TorchDispatchMode):
-    """A scope in which new tensors are FakeTensors, and ops of such tensors find out sizes and dtypes alone."""
+    """A scope in which new tensors are FakeTensors, and ops on such tensors compute only sizes and dtypes."""
 
     _mode_key = _TorchDispatchModeKey.FAKE
 
@@ -93,7 +93,7 @@ class FakeTensorMode(TorchDispatchMode):
 
     @classmethod
     def is_infra_mode(cls):
-        """It is."""
+        """Always True."""
         return True
 
     def __enter__(self):
@@ -189,7 +189,7 @@ class FakeTensorMode(TorchDispatchMode):
 
 
 def maybe_get_fake_mode(t):
-    """The mode of a FakeTensor; that which is on, for None; else None."""
+    """The mode of a FakeTensor, or for None the active one; None if there is none."""
     if isinstance(t, FakeTensor):
         return t.fake_mode
     if t is None:
@@ -213,7 +213,7 @@ def is_fake(x):
 
 @contextlib.contextmanager
 def disable_fake_tensor_cache(fake_mode):
-    """A scope in which nothing is remembered of ops, as ever."""
+    """A scope without a cache of ops; there is none anyway."""
     yield fake_mode
 
 

@@ -1,2 +1,2 @@
-"""torch.ao: of it, what models of floating-point numbers carry of quantization."""
+"""torch.ao: the parts of quantization that floating-point models contain."""
 from . import quantization  # noqa: F401

@@ -1,5 +1,5 @@
-"""Where a model would be quantized: modules that pass on what they get, as PyTorch's do until the model is converted.  There
-are no quantized tensors; what converts models to them is not here."""
+"""Marks of where a model would be quantized: modules that return their input, as PyTorch's do until the model is converted.  There
+are no quantized tensors, and models cannot be converted to them."""
 from .._named_modules import names_of as _names_of
 from .._refused import refused, refused_class
 from ..nn import Module
@@ -8,7 +8,7 @@ __path__ = []  # PyTorch has modules below it: see _named_modules.py
 
 
 class QuantStub(Module):
-    """Where floating-point numbers would become quantized."""
+    """Marks where floating-point numbers would become quantized."""
 
     def __init__(self, qconfig=None):
         super().__init__()
@@ -20,7 +20,7 @@ class QuantStub(Module):
 
 
 class DeQuantStub(QuantStub):
-    """Where quantized numbers would become floating-point."""
+    """Marks where quantized numbers would become floating-point."""
 
 
 _WHY = "there are no quantized tensors; torch.fake_quantize_per_tensor_affine rounds as they would"

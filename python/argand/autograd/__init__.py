@@ -80,7 +80,7 @@ def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_un
                          f"dimension, got {len(grad_outputs)} with {sorted(sizes)}")
     n = sizes.pop()
     keep = create_graph if retain_graph is None else retain_graph
-    # Of no slice the gradients still have shapes: those for zeros.
+    # Without slices, a backward pass with zeros gives the shapes of the gradients.
     slices = list(zip(*(g.unbind(0) for g in grad_outputs))) if n else [[_C.zeros_like(y) for y in outputs]]
     rows = [_C._grad(outputs, inputs, list(row), keep or i + 1 < len(slices), bool(create_graph), allow_unused)
             for i, row in enumerate(slices)]

@@ -1,4 +1,4 @@
-"""What torch._C tells of the autograd engine and of nodes; importing this module adds it to argand._C."""
+"""Names of torch._C about the autograd engine and its nodes; importing this module adds them to argand._C."""
 import sys
 import types
 import warnings

@@ -1,4 +1,4 @@
-"""Functions of PyTorch's that programs call by name."""
+"""autograd.Functions of PyTorch that programs call by name."""
 from .function import Function
 
 

@@ -38,7 +38,7 @@ def _failed(node):
 
 
 class set_detect_anomaly:
-    """Anomaly detection on or off, at once; in a `with` statement, for its scope."""
+    """Switches anomaly detection on or off at once; in a `with` statement, for its scope."""
 
     def __init__(self, mode, check_nan=True):
         mode = checked_argument(mode, "set_anomaly_enabled", "enabled", 1)

@@ -10,7 +10,7 @@ from .grad_mode import no_grad
 
 FunctionCtx = _C.FunctionCtx
 
-# What a context has from its node.
+# Attributes that a context takes from its node.
 _OF_NODE = ("next_functions", "metadata", "name", "register_hook", "register_prehook", "_sequence_nr", "_set_sequence_nr",
             "_raw_saved_tensors", "_input_metadata")
 
@@ -62,7 +62,7 @@ FunctionCtx._materialize_non_diff_grads = property(None, FunctionCtx._set_materi
 
 
 class BackwardCFunction(_C.Node):
-    """The nodes of Functions: what their contexts have, they have."""
+    """The nodes of Functions: they have the attributes of their contexts."""
     __slots__ = ()
 
     def __getattr__(self, name):
@@ -164,7 +164,7 @@ class Function(metaclass=FunctionMeta):
 
     @classmethod
     def _splits_context(cls):
-        # Of class methods each access makes another object.
+        # Each access to a class method makes another object, so the functions behind them are compared.
         return getattr(cls.setup_context, "__func__", cls.setup_context) is not Function.setup_context
 
     @classmethod

@@ -63,7 +63,7 @@ def _vectors(v, like, many, what, name):
     return v
 
 
-# What strict mode says of a gradient that is not there, or that is constant where a graph of it is wanted.
+# Errors of strict mode for a missing gradient, and for a constant one when create_graph is on.
 _MISSING = "The output of the user-provided function is independent of input {}. This is not allowed in strict mode."
 _CONSTANT = "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."
 _LINEAR = ("The jacobian of the user-provided function with respect to input {} is independent of the input. This is not allowed in strict "
@@ -72,7 +72,7 @@ _LINEAR = ("The jacobian of the user-provided function with respect to input {} 
 
 def _grad(outputs, inputs, vectors, create_graph, strict=False, missing=_MISSING, constant=_CONSTANT, retain_graph=True):
     from . import grad
-    # What does not depend on the inputs has no history, and no gradient.
+    # Outputs that do not depend on the inputs have no history, and no gradient.
     pairs = [(y, v) for y, v in zip(outputs, vectors) if y.requires_grad]
     wanted = [x for x in inputs if x.requires_grad]
     found = iter(grad([y for y, _ in pairs], wanted, [v for _, v in pairs], create_graph=create_graph, allow_unused=True,
@@ -236,5 +236,5 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
-    """The same: a Hessian is symmetric.  PyTorch's hvp takes another way to the same numbers."""
+    """Equal to vhp(), since a Hessian is symmetric.  PyTorch's hvp computes the same numbers in another way."""
     return _product(func, inputs, v, create_graph, strict, "hvp")

@@ -1,4 +1,4 @@
-"""Switches of recording, as context managers and decorators."""
+"""Switches for recording the backward graph, as context managers and decorators."""
 from .. import _C
 from .._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
 from .._switches import checked_argument
@@ -19,17 +19,17 @@ class _Switch(_DecoratorContextManager):
 
 
 class no_grad(_NoParamDecoratorContextManager, _Switch):
-    """Nothing is recorded in its scope."""
+    """A scope in which ops are not recorded for backward."""
     _mode = False
 
 
 class enable_grad(_NoParamDecoratorContextManager, _Switch):
-    """Ops are recorded in its scope, within no_grad() too."""
+    """A scope in which ops are recorded for backward, also within no_grad()."""
     _mode = True
 
 
 class set_grad_enabled(_Switch):
-    """Recording on or off, at once; in a `with` statement, for its scope."""
+    """Switches recording on or off at once; in a `with` statement, for its scope."""
 
     def __init__(self, mode):
         super().__init__()
@@ -50,7 +50,7 @@ class set_grad_enabled(_Switch):
 
 
 class inference_mode(_Switch):
-    """As no_grad(), and tensors made in its scope can never become part of a graph."""
+    """Like no_grad(); tensors made in its scope can never become part of a graph."""
 
     def __new__(cls, mode=True):
         if callable(mode):

@@ -80,7 +80,7 @@ def _check_repeats(f, tolerance):
 
 
 def _check_undefined(f):
-    """Of results without a gradient nothing comes: a node all of whose results have none does not run, so one is left out at a time."""
+    """An output without a gradient must contribute nothing.  One is left out at a time, as a node whose outputs all lack one does not run."""
     outputs = f.outputs()
     for o in range(len(outputs)) if len(outputs) > 1 else ():
         others = outputs[:o] + outputs[o + 1:]

@@ -1,4 +1,4 @@
-"""What the graph keeps and how it is looked at, as torch.autograd.graph."""
+"""The backward graph: its nodes, and the tensors that it saves, as torch.autograd.graph."""
 import abc
 import contextlib
 import threading
@@ -177,7 +177,7 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     tensors = list(tensors)
-    # Of each pass, since one may run beside or within another, and one that fails leaves its gradients behind.
+    # One entry per backward pass: passes may run concurrently or nested, and one that fails leaves its gradients behind.
     lock, passes = threading.Lock(), {}
 
     def hook_of(i):

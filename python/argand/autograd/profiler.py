@@ -125,7 +125,7 @@ class _Where:
 
 
 def _value(text):
-    """Of an argument that is no tensor; None for those that are not numbers."""
+    """Parses the text of an argument that is not a tensor; returns the text itself if it is no literal, and None if it is empty."""
     try:
         return ast.literal_eval(text) if text else None
     except (ValueError, SyntaxError):
@@ -179,7 +179,7 @@ def _flops(name, arguments):
 
 
 class MemoryChange(typing.NamedTuple):
-    """A storage got its bytes, or gave them back."""
+    """An allocation of a storage's bytes, or their release."""
     thread: int
     at: int  # nanoseconds since the profile began
     device: int  # a GPU's number; -1: the CPU
@@ -411,7 +411,7 @@ class _Marks(contextlib.AbstractContextManager):
 
 
 class emit_nvtx(_Marks):
-    """Every op and range becomes a range for NVIDIA's profilers, by name; shapes are not told."""
+    """Every op and range becomes a range for NVIDIA's profilers, by name and without shapes."""
 
     def _functions(self):
         from ..cuda.nvtx import _library

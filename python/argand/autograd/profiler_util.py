@@ -196,7 +196,7 @@ class FunctionEvent(FormattedTimesMixin):
 
 
 class FunctionEventAvg(FormattedTimesMixin):
-    """What events of one key come to together."""
+    """The sums over the events of one key."""
 
     _SUMS = ("cpu_time_total", "device_time_total", "self_cpu_time_total", "self_device_time_total", "cpu_memory_usage",
              "device_memory_usage", "self_cpu_memory_usage", "self_device_memory_usage", "count")
@@ -267,7 +267,7 @@ class FunctionEventAvg(FormattedTimesMixin):
 
 
 class StringTable(collections.defaultdict):
-    """Names as they are shown: of itself each."""
+    """A table of names as they are shown: each name maps to itself."""
 
     def __missing__(self, key):
         self[key] = key
@@ -282,7 +282,7 @@ class MemRecordsAcc:
         self._starts = [r[0].start_ns() for r in self._records]
 
     def in_interval(self, start_ns, end_ns):
-        """Those from start_ns to end_ns."""
+        """The records from start_ns to end_ns."""
         return iter(self._records[bisect.bisect_left(self._starts, start_ns):bisect.bisect_right(self._starts, end_ns)])
 
 

@@ -1,4 +1,4 @@
-"""Switches of the libraries underneath, as torch.backends."""
+"""Settings of the libraries that Argand is built on, as torch.backends."""
 from .. import _switches
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum  # noqa: F401
 

@@ -15,7 +15,7 @@ def get_opt_einsum():
 
 
 def set_flags(_enabled=None, _strategy=None):
-    """Sets what is given; the settings before it."""
+    """Sets the options that are given; returns the earlier settings."""
     module = sys.modules[__name__]
     before = (module.enabled, module.strategy)
     for name, value in (("enabled", _enabled), ("strategy", _strategy)):

@@ -1,4 +1,4 @@
-"""XNNPACK, a library of products for telephones: it is not there."""
+"""XNNPACK, a library of kernels for mobile devices: it is not used."""
 
 
 def __getattr__(name):

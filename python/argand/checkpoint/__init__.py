@@ -8,7 +8,7 @@
         epoch, step = saved["epoch"], saved["step"]
     with StopSignal() as stop:
         for epoch in range(epoch, epochs):
-            for x, y in loader:                  # goes on behind the last batch that was given out
+            for x, y in loader:                  # continues after the last batch that was given out
                 ...                              # one step
                 step += 1
                 if step % 1000 == 0 or stop.requested:

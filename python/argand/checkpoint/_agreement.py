@@ -1,4 +1,4 @@
-"""How ranks agree: each says what it calls and what it found, and all hear the same answers."""
+"""How ranks agree: each sends what it calls and what it found, and all receive the same answers."""
 import os
 
 from .. import _C
@@ -17,7 +17,7 @@ class Ranks:
                 raise ValueError("DistributedCheckpointFolder: expected a group that this process is in")
 
     def gather(self, said):
-        """What each rank says, which is plain data, in the order of the ranks."""
+        """Exchanges plain data: returns what each rank sent, in the order of the ranks."""
         if self.size == 1:
             return [said]
         from .. import distributed
@@ -31,7 +31,7 @@ class Ranks:
         distributed.broadcast(tensor, group=self._group, group_src=source)
 
     def largest(self, number):
-        """Of the numbers of all ranks."""
+        """The largest of the numbers that the ranks give."""
         from .. import distributed
         all_of_them = _C.tensor([number])
         distributed.all_reduce(all_of_them, distributed.ReduceOp.MAX, self._group)

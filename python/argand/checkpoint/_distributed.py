@@ -230,7 +230,7 @@ class DistributedCheckpointFolder:
 
 
 class Listing:
-    """What all ranks together have found, by name: the same on all of them."""
+    """The saves that all ranks together have found, by name: the same on all of them."""
 
     def __init__(self, heard):
         self._size = len(heard)
@@ -241,7 +241,7 @@ class Listing:
         return sorted({generation for each in self._found for generation in each}, reverse=True)
 
     def usable(self):
-        """Those of which all parts are there."""
+        """The saves whose parts are all there."""
         return [generation for generation in self.all() if self.is_there(generation)]
 
     def is_there(self, generation):
@@ -249,7 +249,7 @@ class Listing:
         return not self.why_not(generation)
 
     def why_not(self, generation):
-        """Which parts are not there; "" if all are.  Of another number of ranks, the shared part is all that can be used."""
+        """Says which parts are missing; "" if none are.  Only the shared part can be used of a save by another number of ranks."""
         parts = [each.get(generation, (False, False)) for each in self._found]
         missing = [] if any(shared for shared, _ in parts) else [f"no rank finds {SHARED}"]
         if generation.ranks == self._size:

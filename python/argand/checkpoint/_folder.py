@@ -59,5 +59,5 @@ class CheckpointFolder:
         return self._folder.steps()
 
     def path_of(self, step):
-        """Where the file of a step is, or would be."""
+        """The path of a step's file, whether it exists or not."""
         return self._folder.path_of(step)

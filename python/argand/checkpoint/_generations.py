@@ -1,11 +1,11 @@
 """Where the parts of a save lie.
 
-    run/step-000001000-4-ranks/shared.pt            what is alike on all ranks, written by rank 0
-    run/step-000001000-4-ranks/rank-0.pt            what rank 0 has for itself ... rank-3.pt
+    run/step-000001000-4-ranks/shared.pt            the state that is equal on all ranks, written by rank 0
+    run/step-000001000-4-ranks/rank-0.pt            the state of rank 0 alone ... rank-3.pt
     run/step-000001000-4-ranks.1/...                the second save of that step
-    run/step-000002000/shared.pt                    a save without anything of single ranks
+    run/step-000002000/shared.pt                    a save without state of single ranks
 
-A folder is never written to by two saves, so none of them can harm another one.
+No two saves write to the same folder, so no save can damage another one.
 """
 import collections
 import contextlib
@@ -21,7 +21,7 @@ class Generation(collections.namedtuple("Generation", "step number ranks")):
 
     @property
     def name(self):
-        """Of its folder."""
+        """The name of its folder."""
         return f"step-{self.step:09}" + (f"-{self.ranks}-ranks" if self.ranks else "") + (f".{self.number}" if self.number else "")
 
 

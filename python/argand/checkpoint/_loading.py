@@ -17,7 +17,7 @@ class Damaged(Exception):
 
 
 class Loading:
-    """Of one call."""
+    """The loading of saves for one call."""
 
     def __init__(self, ranks, who, call, folder, place):
         self._ranks, self._who, self._call, self._folder, self._place = ranks, who, call, folder, place
@@ -74,7 +74,7 @@ class Loading:
     def _check(self, content, generation, rank):
         if not isinstance(content, dict) or content.get("format") != "argand.checkpoint":
             raise Damaged("expected a part of a save of DistributedCheckpointFolder, got another file")
-        # Of a save that has no parts of ranks, the number of ranks does not matter.
+        # If a save has no parts of single ranks, the number of ranks does not matter.
         size = generation.ranks or content["world_size"]
         expected = generation.name, size, rank
         got = content["generation"], content["world_size"], content["rank"]

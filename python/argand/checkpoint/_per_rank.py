@@ -1,4 +1,4 @@
-"""What each rank has for itself in a state that is otherwise alike on all ranks."""
+"""The parts of a state that differ between ranks; the rest is equal on all ranks."""
 import copy
 
 
@@ -13,7 +13,7 @@ class PerRank(dict):
 
 
 class LeftOut(PerRank):
-    """In the place of a PerRank of another number of ranks, which load_latest(any_world_size=True) leaves out.  It is empty."""
+    """Stands in place of a PerRank of another number of ranks, which load_latest(any_world_size=True) leaves out.  It is empty."""
 
 
 def split(state):

@@ -1,4 +1,4 @@
-"""The state of a training: taken out of its parts, and put back into them."""
+"""The state of a training run: collected from its parts (model, optimizer, ...) and restored to them."""
 import copy
 import random
 

@@ -1,4 +1,4 @@
-"""Signals that ask a training to end."""
+"""Signals that ask a training run to end."""
 import os
 import signal
 

@@ -1,4 +1,4 @@
-"""The CPU as a device: what programs that are written for any device call on it."""
+"""The CPU as a device, as torch.cpu: functions for programs that are written for any device."""
 import contextlib
 
 from .._ignored import harmless

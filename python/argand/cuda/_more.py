@@ -1,4 +1,4 @@
-"""What few programs ask of torch.cuda; loaded for those."""
+"""Rarely used names of torch.cuda, loaded at first use."""
 from .. import _C
 from .._typed_storage import storages
 from .._refused import refused, refused_class

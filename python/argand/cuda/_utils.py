@@ -1,4 +1,4 @@
-"""The number of a CUDA device, as packages ask for it by this module's name."""
+"""The index of a CUDA device, under the module name by which packages import the function."""
 from .. import _C
 from .._utils import _get_device_index as _of_any_kind
 

@@ -34,11 +34,11 @@ class _Part:
         self.wanted = [t for t in self.inputs if t.requires_grad]
 
     def run(self):
-        """The outputs, and their nest."""
+        """The outputs as a flat list, and their tree structure."""
         return tree_flatten(self.call(*tree_unflatten(self.args, self.args_spec)))
 
     def gradients(self, outputs, given):
-        """Of the inputs that want one, those of outputs that have one."""
+        """The gradients of the inputs that want one, from those given for the outputs that have one."""
         return grad([o for o in outputs if o.requires_grad], self.wanted, [g for g in given if g is not None], only_inputs=True,
                     allow_unused=self.allow_unused)
 

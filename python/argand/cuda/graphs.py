@@ -1,4 +1,4 @@
-"""CUDA graphs: work that is recorded once and issued again as one call."""
+"""CUDA graphs: work that is recorded once and replayed with one call."""
 import gc
 
 from .. import _C

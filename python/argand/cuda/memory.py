@@ -1,4 +1,4 @@
-"""The memory of CUDA devices.  Without one nothing is allocated, and what asks says so."""
+"""The memory of CUDA devices, as torch.cuda.memory.  Without a device the counters are 0 or empty."""
 import collections
 import json
 
@@ -33,7 +33,7 @@ def memory_stats(device=None):
 
 
 def reset_peak_memory_stats(device=None):
-    """The peaks begin again from what is there now."""
+    """Resets the peaks to the current values."""
     _C.cuda.reset_peak_memory_stats(index_of(device))
 
 
@@ -41,7 +41,7 @@ reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
 
 
 def reset_accumulated_memory_stats(device=None):
-    """The counters of all that was ever allocated and freed begin again."""
+    """Resets the counters of allocated and freed memory."""
     _C.cuda.reset_accumulated_memory_stats(index_of(device))
 
 
@@ -58,7 +58,7 @@ def mem_get_info(device=None):
 
 @ignored(abbreviated="the table has one form")
 def memory_summary(device=None, abbreviated=False):
-    """The counters, and who holds the most, as a table."""
+    """The counters, and the largest holders of memory, as a table."""
     return _C.cuda._memory_summary(index_of(device))
 
 
@@ -85,7 +85,7 @@ def _snapshot(device=None):
 
 
 def set_per_process_memory_fraction(fraction, device=None):
-    """At most this part (from 0 to 1) of the device's memory is taken."""
+    """Limits allocation to this fraction (0 to 1) of the device's memory."""
     if not isinstance(fraction, float):
         raise TypeError("Invalid type for fraction argument, must be `float`")
     if fraction < 0 or fraction > 1:
@@ -94,7 +94,7 @@ def set_per_process_memory_fraction(fraction, device=None):
 
 
 def get_per_process_memory_fraction(device=None):
-    """The part of the device's memory that may be taken: 1.0 unless set_per_process_memory_fraction() chose another."""
+    """The fraction of the device's memory that may be allocated: 1.0 unless set_per_process_memory_fraction() chose another."""
     return _C.cuda.get_per_process_memory_fraction(index_of(device))
 
 

@@ -1,4 +1,4 @@
-"""Where NVIDIA's profilers begin and end to look, as torch.cuda.profiler."""
+"""Start and stop of recording by NVIDIA's profilers, as torch.cuda.profiler."""
 import contextlib
 import ctypes
 
@@ -15,18 +15,18 @@ def _ask(name):
 
 
 def start():
-    """Begins, for a profiler that was told to wait for it (nsys --capture-range=cudaProfilerApi)."""
+    """Starts recording, in a profiler that was told to wait for it (nsys --capture-range=cudaProfilerApi)."""
     _ask("cuProfilerStart")
 
 
 def stop():
-    """Ends."""
+    """Stops recording."""
     _ask("cuProfilerStop")
 
 
 @contextlib.contextmanager
 def profile():
-    """A scope that is looked at."""
+    """A scope that the profiler records."""
     start()
     try:
         yield

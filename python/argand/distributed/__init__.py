@@ -1,4 +1,4 @@
-"""Processes that work together, as torch.distributed: groups, collectives, stores and what starts the processes."""
+"""Communication between processes, as torch.distributed: groups, collectives, stores, and launchers."""
 import enum
 
 from .._later import names

@@ -33,7 +33,7 @@ class _Premultiplied:
 
 
 def _make_nccl_premul_sum(factor):
-    """A ReduceOp that multiplies each process's values by a number before they are added."""
+    """A ReduceOp that multiplies each process's values by a factor before the sum."""
     return _Premultiplied(factor)
 
 
@@ -77,7 +77,7 @@ def finish(work, async_op):
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
-    """Joins the tensors of all processes, of one shape and dtype: all have the result afterwards."""
+    """Reduces the tensors of all processes, of one shape and dtype, in place: all have the result afterwards."""
     check_tensor("all_reduce", "tensor", tensor)
     op = _op("all_reduce", op)
     group = member("all_reduce", group)
@@ -85,7 +85,7 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
 
 
 def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
-    """all_reduce() for the process dst alone; the others' tensors stay as they are."""
+    """all_reduce() whose result only the process dst gets; the others' tensors stay as they are."""
     check_tensor("reduce", "tensor", tensor)
     op = _op("reduce", op)
     group = member("reduce", group)
@@ -108,7 +108,7 @@ def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
 
 
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
-    """All get the tensor of the process src, of one shape and dtype."""
+    """All processes get the tensor of the process src; shapes and dtypes must be equal."""
     check_tensor("broadcast", "tensor", tensor)
     group = member("broadcast", group)
     if group is None:
@@ -128,7 +128,7 @@ def _broadcast_coalesced(process_group, tensors, buffer_size, src=0):
 
 
 def all_gather(tensor_list, tensor, group=None, async_op=False):
-    """All get the tensors of all.  Shapes may differ between processes; the lists must be alike everywhere."""
+    """All processes get the tensors of all.  Shapes may differ between processes; the lists must be alike everywhere."""
     check_tensors("all_gather", "tensor_list", tensor_list)
     check_tensor("all_gather", "tensor", tensor)
     group = member("all_gather", group)
@@ -152,7 +152,7 @@ def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, asy
 
 
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
-    """All get the tensors of all, one behind the other in output_tensor."""
+    """All processes get the tensors of all, one after the other in output_tensor."""
     check_tensor("all_gather_into_tensor", "output_tensor", output_tensor)
     check_tensor("all_gather_into_tensor", "input_tensor", input_tensor)
     group = member("all_gather_into_tensor", group)
@@ -163,7 +163,7 @@ _all_gather_base = all_gather_into_tensor
 
 
 def _list_of_root(name, side, values, is_root):
-    """The list that only the process has which gets or gives them."""
+    """Checks the list of tensors that only the root process, which sends or receives them, must give."""
     if is_root:
         if not values:
             raise ValueError(f"Argument ``{name}`` must be specified on {side} rank.")
@@ -186,7 +186,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
 
 
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
-    """Each gets one of the tensors of the process src."""
+    """Each process gets one of the tensors of the process src."""
     check_tensor("scatter", "tensor", tensor)
     group = member("scatter", group)
     if group is None:
@@ -197,7 +197,7 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
-    """Each gets one of what the lists of all give when they are joined."""
+    """Reduces the lists of all processes element by element; each process gets one of the results."""
     check_tensor("reduce_scatter", "output", output)
     check_tensors("reduce_scatter", "input_list", input_list)
     op = _op("reduce_scatter", op)
@@ -218,7 +218,7 @@ _reduce_scatter_base = reduce_scatter_tensor
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
-    """Each gets a tensor of each: output_tensor_list[r] becomes what process r has for this one."""
+    """Each process gets a tensor from each: output_tensor_list[r] becomes the tensor that process r sends to this one."""
     check_tensors("all_to_all", "output_tensor_list", output_tensor_list)
     check_tensors("all_to_all", "input_tensor_list", input_tensor_list)
     group = member("all_to_all", group)
@@ -238,7 +238,7 @@ def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=
 
 @harmless(device_ids="a barrier is the host's")
 def barrier(group=None, async_op=False, device_ids=None, timeout=None):
-    """Waits for all processes.  timeout: a timedelta, the group's if not given; then all get a DistBackendError that names the missing."""
+    """Waits for all processes.  timeout: a timedelta, the group's if not given; after it all raise a DistBackendError that names the missing."""
     group = member("barrier", group)
     if group is None:
         return None
@@ -246,7 +246,7 @@ def barrier(group=None, async_op=False, device_ids=None, timeout=None):
 
 
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
-    """barrier() through the store, in which rank 0 says who is missing after the timeout: the first of them, or all."""
+    """barrier() through the store, in which rank 0 reports which ranks are missing after the timeout: the first of them, or all."""
     group = member("monitored_barrier", group)
     if group is None:
         return
@@ -288,14 +288,14 @@ def _other(who, what, name, group, rank, group_rank):
 
 
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
-    """Begins to send a tensor; a Work.  It must stay as it is until that is finished."""
+    """Begins to send a tensor; returns a Work.  The tensor must not be written until the work is finished."""
     check_tensor("isend", "tensor", tensor)
     group = member("isend", group)
     return None if group is None else group.start("send", tensor, _other("isend", "destination", "dst", group, dst, group_dst), tag)
 
 
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
-    """Begins to receive a tensor of one size and dtype with the sender's; a Work.  src=None: from any process."""
+    """Begins to receive a tensor of the sender's size and dtype; returns a Work.  src=None: from any process."""
     check_tensor("irecv", "tensor", tensor)
     group = member("irecv", group)
     if group is None:
@@ -312,7 +312,7 @@ def send(tensor, dst=None, group=None, tag=0, group_dst=None):
 
 
 def recv(tensor, src=None, group=None, tag=0, group_src=None):
-    """Receives a tensor of one size and dtype with the sender's; the sender's rank in the world, -1 out of the group."""
+    """Receives a tensor of the sender's size and dtype; returns the sender's rank in the world, or -1 outside the group."""
     work = irecv(tensor, src, group, tag, group_src)
     if work is None:
         return -1
@@ -339,7 +339,7 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list):
-    """Begins several; their Works."""
+    """Begins several sends and receives; returns their Works."""
     if not isinstance(p2p_op_list, list) or not all(isinstance(p, P2POp) for p in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
     return [work for p in p2p_op_list if (work := p.op(p.tensor, p.peer, p.group, p.tag)) is not None]

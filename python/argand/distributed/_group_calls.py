@@ -1,4 +1,4 @@
-"""Collectives as methods of a group, with c10d's option objects: what the functions of torch.distributed are made of."""
+"""Collectives as methods of a group, with c10d's option objects; the functions of torch.distributed call them."""
 from datetime import timedelta
 
 from . import ReduceOp
@@ -82,17 +82,18 @@ def _reduction(who, op):
 
 
 class GroupCalls:
-    """Each returns a Work.  `opts`: the options of the call; or root, op and timeout, by place or name.  Ranks are those of the group."""
+    """Each method returns a Work; ranks are those of the group.  In place of the options object `opts`, a method takes the values that its
+    docstring lists after "Or", by position or by name."""
 
     def allreduce(self, tensors, opts=None, *args, **given):
-        """In place.  Of several tensors each becomes the one result of all tensors of all ranks.  Or op, timeout."""
+        """In place.  Each of several tensors becomes the reduction of all tensors of all ranks.  Or op, timeout."""
         op, timeout = _values("allreduce", ("op", "timeout"), opts, args, given)
         tensors = _list(tensors)
         call = "all_reduce" if len(tensors) == 1 else "all_reduce_to_each"
         return self.start(call, *_reduction("allreduce", op), tensors, timeout=timeout)
 
     def allreduce_coalesced(self, tensors, opts=None):
-        """Each tensor by itself."""
+        """Reduces each tensor by itself over the ranks, in place."""
         op, timeout = _values("allreduce_coalesced", ("op", "timeout"), opts, (), {})
         return self.start("all_reduce", *_reduction("allreduce_coalesced", op), list(tensors), timeout=timeout)
 
@@ -128,7 +129,7 @@ class GroupCalls:
         return self.start("scatter", _only("scatter", "tensor", output_tensors), _only_list("scatter", input_tensors), root, timeout=timeout)
 
     def reduce_scatter(self, output_tensors, input_tensors, opts=None, *args, **given):
-        """Each gets one of what the lists of all give when they are joined.  Or op, timeout."""
+        """Reduces the lists of all ranks element by element; each rank gets one of the results.  Or op, timeout."""
         op, timeout = _values("reduce_scatter", ("op", "timeout"), opts, args, given)
         output, inputs = _only("reduce_scatter", "tensor", output_tensors), _only_list("reduce_scatter", input_tensors)
         return self.start("reduce_scatter", *_reduction("reduce_scatter", op), output, inputs, timeout=timeout)
@@ -138,26 +139,26 @@ class GroupCalls:
         return self.start("reduce_scatter_from", *_reduction("_reduce_scatter_base", op), output, input, timeout=timeout)
 
     def alltoall(self, output_tensors, input_tensors, opts=None):
-        """output_tensors[r] becomes what rank r has for this one."""
+        """output_tensors[r] becomes the tensor that rank r sends to this rank."""
         return self.start("all_to_all", list(output_tensors), list(input_tensors), timeout=_values("alltoall", ("timeout",), opts, (), {}))
 
     def alltoall_base(self, output, input, output_split_sizes=(), input_split_sizes=(), opts=None, *args, **given):
-        """The same of rows of dimension 0.  Or timeout."""
+        """all-to-all of one tensor, split by rows of dimension 0.  Or timeout."""
         splits = [list(map(int, sizes or ())) for sizes in (output_split_sizes, input_split_sizes)]
         return self.start("all_to_all_single", output, input, *splits, timeout=_values("alltoall_base", ("timeout",), opts, args, given))
 
     def send(self, tensors, dstRank, tag=0):
-        """Of one tensor."""
+        """Sends one tensor."""
         return self.start("send", _only("send", "tensor", tensors), dstRank, tag)
 
     def recv(self, tensors, srcRank, tag=0):
-        """Of one tensor."""
+        """Receives one tensor."""
         return self.start("receive", _only("recv", "tensor", tensors), srcRank, tag)
 
     def recv_anysource(self, tensors, tag=0):
-        """Of one tensor, from any rank: source_rank() of the work says from which."""
+        """Receives one tensor from any rank; the work's source_rank() says from which."""
         return self.start("receive", _only("recv_anysource", "tensor", tensors), -1, tag)
 
     def barrier(self, opts=None, *args, **given):
-        """Until all ranks have called it.  Or timeout."""
+        """Waits until all ranks have called it.  Or timeout."""
         return self.start("barrier", timeout=_values("barrier", ("timeout",), opts, args, given))

@@ -1,4 +1,4 @@
-"""Groups of processes: how they are made and what they say of themselves."""
+"""Groups of processes: how they are made, and what can be asked about them."""
 import atexit
 import os
 import warnings
@@ -47,7 +47,7 @@ class ProcessGroup(GroupCalls):
         self._splits = 0  # that were made of it
 
     def rank(self):
-        """Of this process."""
+        """The rank of this process."""
         return self._group.rank
 
     def size(self):

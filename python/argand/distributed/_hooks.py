@@ -1,4 +1,4 @@
-"""What communication hooks of DistributedDataParallel are given."""
+"""The arguments of DistributedDataParallel's communication hooks."""
 
 
 class GradBucket:
@@ -8,7 +8,7 @@ class GradBucket:
         self._bucket, self._buffer = bucket, None
 
     def index(self):
-        """Which of the buckets."""
+        """The index of the bucket."""
         return self._bucket.index
 
     def is_last(self):
@@ -28,5 +28,5 @@ class GradBucket:
         return self._bucket.gradients
 
     def parameters(self):
-        """Whose gradients they are."""
+        """The parameters whose gradients the bucket holds."""
         return self._bucket.parameters

@@ -1,4 +1,4 @@
-"""What few programs ask of torch.distributed; loaded for those."""
+"""Rarely used names of torch.distributed, loaded at first use."""
 import enum
 import os
 

@@ -1,5 +1,5 @@
-"""Collectives of objects, pickled on their way.  Unpickling runs what the other processes send: they must be trusted, unless
-weights_only lets only tensors and plain values through."""
+"""Collectives of Python objects, which are sent as pickles.  Unpickling can run code that other processes send, so they must be trusted,
+unless weights_only allows only tensors and plain values."""
 import io
 import pickle
 

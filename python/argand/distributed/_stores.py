@@ -1,4 +1,4 @@
-"""Values by name that processes share, and what goes wrong between processes."""
+"""Key-value stores that processes share, and the errors of communication between processes."""
 from .. import _C
 from .._C._stores import FileStore, HashStore, PrefixStore, Store, TCPStore
 

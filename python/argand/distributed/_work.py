@@ -1,4 +1,4 @@
-"""What collectives return: work under way."""
+"""The Work that asynchronous collectives return."""
 import os
 import sys
 
@@ -18,7 +18,7 @@ def call_site():
 
 
 def milliseconds(timeout, otherwise=-1):
-    """Of a timedelta or a number of seconds."""
+    """Converts a timedelta or a number of seconds; `otherwise` for None."""
     if timeout is None:
         return otherwise
     seconds = timeout.total_seconds() if hasattr(timeout, "total_seconds") else float(timeout)

@@ -1,4 +1,4 @@
-"""Process groups, collectives and what is said of them, where packages take them from."""
+"""Process groups and collectives under the module name from which packages import them."""
 from . import (GroupMember, ReduceOp, _collectives, _group_calls, _groups, _names, _objects, _rendezvous, _stores, group, is_available,  # noqa: F401
                is_initialized)
 from . import is_torchelastic_launched  # noqa: F401

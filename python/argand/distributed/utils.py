@@ -1,4 +1,4 @@
-"""What other packages take from torch.distributed.utils."""
+"""Names of torch.distributed.utils that packages import."""
 from .. import _C
 from .._ignored import harmless
 from .._named_modules import names_of

@@ -1,4 +1,4 @@
-"""Classes by their probabilities."""
+"""The categorical distribution."""
 from .. import _C
 from .._info import finfo
 from ..autograd.grad_mode import no_grad

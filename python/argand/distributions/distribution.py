@@ -20,7 +20,7 @@ class Distribution:
 
     @property
     def arg_constraints(self):
-        """The sets that parameters are of, by their names."""
+        """The constraint that each parameter must fulfil, by its name."""
         raise NotImplementedError
 
     @property
@@ -30,7 +30,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value):
-        """Whether distributions check their parameters and values, unless they are told."""
+        """Sets whether distributions check their parameters and values by default."""
         if value not in (True, False):
             raise ValueError(f"set_default_validate_args: expected True or False, got {value!r}")
         Distribution._validate_args = value
@@ -78,7 +78,7 @@ class Distribution:
         batch_shape, parameters = _C.Size(batch_shape), self.arg_constraints
         new = self._get_checked_instance(type(self), _instance)
         for name, value in self.__dict__.items():
-            # What is computed once and is no parameter is computed again, in the new shape.
+            # Lazy properties that are not parameters are computed again, in the new shape.
             stale = name not in parameters and isinstance(getattr(type(self), name, None), lazy_property)
             if name in new.__dict__ or stale:
                 continue
@@ -139,7 +139,7 @@ class Distribution:
         raise self._missing("log_prob")
 
     def cdf(self, value):
-        """The probability of what is not greater."""
+        """The cumulative distribution function: the probability of values up to this one."""
         raise self._missing("cdf")
 
     def icdf(self, value):
@@ -155,7 +155,7 @@ class Distribution:
         raise self._missing("enumerate_support")
 
     def perplexity(self):
-        """e to the entropy."""
+        """exp(entropy)."""
         return self.entropy().exp()
 
     def _extended_shape(self, sample_shape=_C.Size()):

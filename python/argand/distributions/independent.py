@@ -1,4 +1,4 @@
-"""Batch dimensions as dimensions of one value."""
+"""Independent: reinterprets batch dimensions as event dimensions."""
 from .. import _C
 from . import constraints
 from .distribution import Distribution
@@ -8,7 +8,7 @@ __all__ = ["Independent"]
 
 
 class Independent(Distribution):
-    """A distribution whose last batch dimensions are dimensions of one value: log_prob sums over them."""
+    """A distribution whose last batch dimensions become event dimensions: log_prob sums over them."""
     arg_constraints = {}
 
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):

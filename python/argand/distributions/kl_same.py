@@ -107,7 +107,7 @@ def _normal(p, q):
 @register_kl(HalfCauchy, HalfCauchy)
 @register_kl(HalfNormal, HalfNormal)
 def _folded(p, q):
-    # Of even densities the halves are as far apart as the wholes.
+    # Folding two even densities at 0 does not change their divergence.
     return kl_divergence(p.base_dist, q.base_dist)
 
 

@@ -1,10 +1,10 @@
-"""The base of distributions that two parameters move and stretch."""
+"""The base of distributions with a location and a scale."""
 from . import constraints
 from .distribution import Distribution
 
 
 class LocationScale(Distribution):
-    """What `loc` moves and `scale` stretches."""
+    """A distribution that `loc` shifts and `scale` stretches."""
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True

@@ -56,7 +56,7 @@ class LowRankMultivariateNormal(OfMatrices):
     @lazy_property
     def scale_tril(self):
         """The Cholesky factor of the covariance matrix."""
-        # Of the covariance with a diagonal of ones, for its condition.
+        # Scaled so that the diagonal part becomes the identity: the factorized matrix is better conditioned.
         root = self._unbroadcasted_cov_diag.sqrt().unsqueeze(-1)
         scaled = self._unbroadcasted_cov_factor / root
         outer = scaled @ scaled.mT

@@ -38,7 +38,7 @@ class Multinomial(OfCategorical):
         if self._validate_args:
             self._validate_sample(value)
         logits, value = _C.broadcast_tensors([self.logits, value])
-        # What is impossible and was not drawn is 0 * -inf.
+        # Impossible classes that were not drawn would give 0 * -inf.
         logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
         return _C.lgamma(value.sum(-1) + 1) - _C.lgamma(value + 1).sum(-1) + (logits * value).sum(-1)
 

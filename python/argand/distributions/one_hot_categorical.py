@@ -1,4 +1,4 @@
-"""Classes as vectors."""
+"""The categorical distribution over one-hot vectors."""
 from .. import _C
 from ..nn import functional as F
 from . import constraints

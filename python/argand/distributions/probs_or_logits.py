@@ -5,7 +5,7 @@ from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logit
 
 
 class ProbsOrLogits(Distribution):
-    """One of the two is given, the other computed when somebody asks."""
+    """A distribution given by probs or by logits; the other is computed when it is read."""
     _binary = True
 
     def _take(self, probs, logits, *others):

@@ -1,4 +1,4 @@
-"""Bernoulli values that are nearly 0 or 1 and have a gradient."""
+"""The relaxed Bernoulli distribution: values near 0 or 1, with a gradient."""
 from .. import _C
 from . import constraints
 from .probs_or_logits import ProbsOrLogits

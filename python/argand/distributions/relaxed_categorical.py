@@ -1,4 +1,4 @@
-"""Classes as vectors that are nearly one-hot and have a gradient."""
+"""The relaxed categorical distribution: vectors that are nearly one-hot, with a gradient."""
 import math
 
 from .. import _C

@@ -11,7 +11,7 @@ __all__ = ["StudentT"]
 
 
 class StudentT(LocationScale):
-    """A normal value by the deviation that df others estimate."""
+    """A normal value divided by a standard deviation that is estimated with df degrees of freedom."""
     arg_constraints = {"df": constraints.positive, "loc": constraints.real, "scale": constraints.positive}
 
     def __init__(self, df, loc=0.0, scale=1.0, validate_args=None):

@@ -1,4 +1,4 @@
-"""What transforms make of random values."""
+"""Distributions of transformed random values."""
 from .. import _C
 from ..autograd.grad_mode import no_grad
 from . import constraints
@@ -11,7 +11,7 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """What transforms make of the values of a distribution."""
+    """The distribution of a base distribution's values after transforms."""
     arg_constraints = {}
 
     def __init__(self, base_distribution, transforms, validate_args=None):
@@ -25,7 +25,7 @@ class TransformedDistribution(Distribution):
         expanded = transform.inverse_shape(forward_shape)
         if expanded != shape:
             base = base.expand(expanded[:len(expanded) - events])
-        # Of a base of numbers as many belong to one value as the transforms take.
+        # Batch dimensions of the base become event dimensions until there are as many as the transforms need.
         self.base_dist = Independent(base, needs - events) if needs > events else base
         cut = len(forward_shape) - max(gives, events + gives - needs)
         super().__init__(forward_shape[:cut], forward_shape[cut:], validate_args)

@@ -1,4 +1,4 @@
-"""Functions, most of them invertible, with the logarithm of their slope."""
+"""Transforms of random values, most of them invertible, with the logarithm of their Jacobian determinant."""
 import copy
 import math
 from numbers import Number
@@ -154,7 +154,7 @@ def _widened(constraint, event_dim):
 
 
 class ComposeTransform(Transform):
-    """One after the other."""
+    """Transforms applied one after the other."""
 
     def __init__(self, parts, cache_size=0):
         super().__init__(cache_size)
@@ -236,7 +236,7 @@ def _need_dims(shape, dims):
 
 
 class IndependentTransform(Transform):
-    """A transform of whose values the last batch dimensions are dimensions of one value."""
+    """A transform whose last batch dimensions are event dimensions."""
 
     def __init__(self, base_transform, reinterpreted_batch_ndims, cache_size=0):
         super().__init__(cache_size)
@@ -556,7 +556,7 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """The products of such matrices with their transposes."""
+    """The products of LowerCholeskyTransform's matrices with their transposes."""
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 
     def _call(self, x):
@@ -651,7 +651,7 @@ class StackTransform(_Parts):
 
 
 class CumulativeDistributionTransform(Transform):
-    """The probability of what is not greater, by a distribution."""
+    """The cumulative distribution function of a distribution."""
     bijective, codomain, sign = True, constraints.unit_interval, 1
 
     def __init__(self, distribution, cache_size=0):

@@ -10,7 +10,7 @@ __all__ = ["Uniform"]
 
 
 class Uniform(Distribution):
-    """All values of [low, high) alike."""
+    """Uniform values of [low, high)."""
     has_rsample = True
 
     def __init__(self, low, high, validate_args=None):

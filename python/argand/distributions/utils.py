@@ -22,7 +22,7 @@ def broadcast_all(*values):
     first = next((v for v in values if isinstance(v, _C.Tensor)), None)
     options = {"dtype": _C.get_default_dtype()} if first is None else {"dtype": first.dtype, "device": first.device}
     tensors = [v if isinstance(v, _C.Tensor) else _C.tensor(v, **options) for v in values]
-    # Those of one shape stay what they are: leaves whose gradient one asks for.
+    # Tensors of one shape stay the same objects, so that leaves keep their gradients.
     return tuple(tensors if len({t.shape for t in tensors}) <= 1 else _C.broadcast_tensors(tensors))
 
 
@@ -49,12 +49,12 @@ def probs_to_logits(probs, is_binary=False):
 
 
 def logits_to_probs(logits, is_binary=False):
-    """The other way."""
+    """The inverse of probs_to_logits()."""
     return _C.sigmoid(logits) if is_binary else _C.softmax(logits, -1)
 
 
 class lazy_property:
-    """A property that is computed when it is first read, with a gradient whoever reads it, and then is an attribute."""
+    """A property that is computed at its first read, with gradients enabled, and is an attribute from then on."""
 
     def __init__(self, wrapped):
         self.wrapped = wrapped
@@ -79,7 +79,7 @@ def tril_matrix_to_vec(mat, diag=0):
 
 
 def vec_to_tril_matrix(vec, diag=0):
-    """The other way: matrices that are zero above a diagonal."""
+    """The inverse of tril_matrix_to_vec(): matrices that are zero above a diagonal."""
     # n (n + 1) / 2 entries and |diag| of the shorter rows: n solves the quadratic equation.
     n = (-(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * vec.shape[-1] + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
     if abs(round(n) - n) > finfo(vec.dtype).eps:

@@ -16,7 +16,7 @@ def _log_modified_bessel_fn(x, order=0):
 
 
 class VonMises(Distribution):
-    """Angles, normally distributed as far as angles can be."""
+    """Angles with the circular analogue of the normal distribution."""
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
     has_rsample = False
@@ -58,6 +58,6 @@ class VonMises(Distribution):
 
     @property
     def variance(self):
-        """Of angles: 1 less the length of their mean vector."""
+        """The circular variance: 1 less the length of the mean vector of the angles."""
         ratio = _log_modified_bessel_fn(self.concentration, 1) - _log_modified_bessel_fn(self.concentration)
         return 1 - ratio.exp()

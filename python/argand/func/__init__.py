@@ -1,4 +1,4 @@
-"""Functions of functions, as torch.func: gradients, Jacobians, and vmap."""
+"""Function transforms, as torch.func: gradients, Jacobians, and vmap."""
 from .. import _C
 from .._ignored import harmless
 from .._refused import refused

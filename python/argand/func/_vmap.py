@@ -1,4 +1,4 @@
-"""vmap: a loop over slices whose results are stacked; they are PyTorch's, the time is that of the loop."""
+"""vmap: a loop over slices, whose results are stacked.  The results are PyTorch's; the time is that of the loop."""
 import functools
 
 from .. import _C

@@ -1,12 +1,11 @@
 """torch.fx: modules and functions as graphs of calls, which programs read, change and run.
 
-symbolic_trace() calls a module's forward() with proxies; what is done to them becomes the nodes of a Graph, and a
-GraphModule is a module whose forward() is the Python code of a Graph.
+symbolic_trace() calls a module's forward() with proxies.  Operations on them become the nodes of a Graph; a GraphModule is
+a module whose forward() is the Python code of a Graph.
 
 Note [What a trace sees]
-A Proxy is an argument with __torch_function__: functions and methods of the library hand themselves over to it. In
-graphs and in generated code the library is called torch, as in PyTorch's, by whichever name it was
-imported.
+A Proxy is an argument with __torch_function__, so functions and methods of the library call it in place of themselves. In
+graphs and in generated code the library is called torch, as in PyTorch, whichever name it was imported by.
 """
 from . import immutable_collections  # noqa: F401
 from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap  # noqa: F401

@@ -1,4 +1,4 @@
-"""The mark of what PyTorch promises to keep."""
+"""A decorator by which PyTorch marks functions whose interface it promises to keep."""
 from .._ignored import harmless
 
 

@@ -1,4 +1,4 @@
-"""What the schemas of ops say of calls in a graph."""
+"""Facts about calls in a graph, from the schemas of their ops."""
 import argand
 
 

@@ -1,4 +1,4 @@
-"""Names and methods that mean something else for the time of a trace."""
+"""Replaces functions and methods for the time of a trace."""
 import builtins
 
 

@@ -1,4 +1,4 @@
-"""What stands under a full name in a module: "net.0.bias"."""
+"""Finds attributes of modules by their full names: "net.0.bias"."""
 import argand
 
 from ..nn import Module

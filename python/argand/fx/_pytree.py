@@ -1,4 +1,4 @@
-"""Nests of inputs as the flat lists that a traced function takes: what generated code calls."""
+"""Flattens nested inputs to the lists that a traced function takes; generated code calls it."""
 import collections
 
 

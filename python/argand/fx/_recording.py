@@ -1,4 +1,4 @@
-"""Functions that record calls of themselves where they are given proxies."""
+"""Functions that record a call of themselves if an argument is a proxy."""
 import functools
 
 from .node import map_aggregate

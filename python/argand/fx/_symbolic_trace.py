@@ -25,7 +25,7 @@ from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase
 _orig_module_call, _orig_module_getattr = Module.__call__, Module.__getattr__
 _is_fx_tracing_flag = False
 _proxyable_classes = {}
-# What wrap() was told: (id of a name space, name) -> the name space; and (class, method).
+# The registrations of wrap(): (id of a namespace, name) -> the namespace; and (class, method).
 _wrapped_fns_to_patch = {}
 _wrapped_methods_to_patch = []
 _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS

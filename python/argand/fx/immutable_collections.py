@@ -1,4 +1,4 @@
-"""Lists and dicts that stay as they are: the arguments of nodes."""
+"""Immutable lists and dicts, for the arguments of nodes."""
 from ..utils import _pytree
 from ..utils._pytree import register_pytree_node
 

@@ -86,7 +86,7 @@ class Interpreter:
 
     @harmless(args=_MEANING, kwargs=_MEANING)
     def get_attr(self, target, args, kwargs):
-        """What stands under a full name."""
+        """The attribute with a full name."""
         return self.fetch_attr(target)
 
     def call_function(self, target, args, kwargs):
@@ -108,7 +108,7 @@ class Interpreter:
         return args[0]
 
     def fetch_attr(self, target):
-        """What stands under a full name in the module."""
+        """The module's attribute with a full name."""
         found, passed = self.module, []
         for part in target.split("."):
             if not hasattr(found, part):

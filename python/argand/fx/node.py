@@ -11,7 +11,7 @@ from .immutable_collections import immutable_dict, immutable_list
 
 __all__ = ["Node", "map_arg", "map_aggregate", "has_side_effect"]
 
-# What an argument of a node may be, beside nodes and nests of such.
+# The types of a node's arguments, besides nodes and nested containers of these.
 base_types = (str, int, float, bool, complex, argand.dtype, argand.Tensor, argand.device, argand.memory_format, argand.layout)
 BaseArgumentTypes = Argument = Target = object  # for annotations
 

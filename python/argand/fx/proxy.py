@@ -1,4 +1,4 @@
-"""Proxy: what a traced program computes with, in the place of tensors."""
+"""Proxy: stands for a tensor while a program is traced."""
 import collections
 import copy
 import dataclasses
@@ -21,7 +21,7 @@ __all__ = ["TracerBase", "GraphAppendingTracer", "TraceError", "Proxy", "MetaPro
 
 
 class TraceError(ValueError):
-    """What cannot be traced."""
+    """A program does something that cannot be traced."""
 
 
 @dataclasses.dataclass
@@ -130,22 +130,22 @@ class TracerBase:
         return key
 
     def to_bool(self, obj):
-        """The truth of a value, asked by if, and, assert and the like: unknown."""
+        """Called by if, and, assert and the like: raises TraceError, as the truth of a value is unknown."""
         raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
 
     def iter(self, obj):
-        """An iterator of a value, asked by for, *x and the like: of unknown length."""
+        """Called by for, *x and the like: the length of a value is unknown."""
         raise TraceError("Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as a *args or **kwargs "
                          "function argument. See the torch.fx docs on pytorch.org for a more detailed explanation of what types of control "
                          "flow can be traced, and check out the Proxy docstring for help troubleshooting Proxy iteration errors")
 
     def keys(self, obj):
-        """What **x asks: whether a value has keys."""
+        """Called by **x, which asks whether a value has keys."""
         return Attribute(obj, "keys")()
 
 
 class GraphAppendingTracer(TracerBase):
-    """Adds what is done to proxies to a graph that is there."""
+    """Adds operations on proxies to an existing graph."""
 
     def __init__(self, graph):
         self.graph = graph
@@ -226,7 +226,7 @@ class Proxy:
 
 
 _METHODS = (type(argand.Tensor.add), argand._C.overridable_method, type(str.join), type(int.__add__))
-# What `tensor + proxy` records: the method that is the operator.
+# The method that `tensor + proxy` records, by operator.
 _METHOD_OF_OPERATOR = {f"__{name}__": name for name in ("add", "sub", "mul", "pow", "matmul", "lt", "le", "eq", "ne", "gt", "ge")} | {
     "__truediv__": "div", "__mod__": "remainder"}
 

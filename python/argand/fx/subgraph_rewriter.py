@@ -1,4 +1,4 @@
-"""replace_pattern(): every place of a graph that computes what a pattern does computes something else."""
+"""replace_pattern(): replaces every subgraph that matches a pattern."""
 import copy
 import dataclasses
 import itertools
@@ -98,14 +98,14 @@ class _Matcher:
         return not self.match_output or graph.output_node().all_input_nodes == [found[p] for p in self.returned]
 
     def _is_contained(self, found):
-        # What is computed in between must not be read elsewhere: it will not be there any more.
+        # Values in between must not be read elsewhere, as the replacement removes them.
         nodes = [n for n in found.values() if isinstance(n, Node)]
         returned = [found[p] for p in self.returned]
         return all(user in nodes for p, n in found.items() if p.op != "placeholder" and n not in returned for user in n.users)
 
 
 def _arguments(node):
-    # Of an op all arguments of its schema are compared, by place, by name or by default.
+    # Calls of an op are compared by all arguments of its schema, whether given by position, by name or by default.
     schema = getattr(node.target, "_schema", None) if node.op == "call_function" else None
     if schema is None:
         return node.args, dict(node.kwargs)

@@ -1,5 +1,5 @@
-"""What programs ask of torch.jit.  There is no TorchScript: script() and trace() give back what they get, as PyTorch's do with
-PYTORCH_JIT=0, and what needs a compiled program says that there is none."""
+"""torch.jit.  There is no TorchScript: script() and trace() return their argument, as PyTorch's do with PYTORCH_JIT=0, and functions
+that need a compiled program raise an error."""
 import typing
 
 from .._ignored import harmless

@@ -1,4 +1,4 @@
-"""What few programs ask of torch.jit; loaded for those."""
+"""Rarely used names of torch.jit, loaded at first use."""
 import collections
 import contextlib
 import types

@@ -1,4 +1,4 @@
-"""Batch norms folded into convolutions, for inference."""
+"""Folds batch norms into convolutions, for inference."""
 from .. import nn
 from ..nn.utils.fusion import fuse_conv_bn_eval
 

@@ -11,7 +11,7 @@ def _conv(inputs, outputs, kernel, activation=None, stride=1, groups=1):
 
 
 class Squeeze(nn.Module):
-    """Scales channels by what a small network makes of their means."""
+    """Squeeze-and-excitation: scales channels by the output of a small network on their means."""
 
     def __init__(self, channels):
         super().__init__()
@@ -25,7 +25,7 @@ class Squeeze(nn.Module):
 
 
 class InvertedResidual(nn.Module):
-    """Wider, a convolution of each channel alone, narrower, and the way around where the shape stays."""
+    """Expansion, depthwise convolution, projection, with a shortcut connection where the shape stays."""
 
     def __init__(self, inputs, kernel, expanded, outputs, squeeze, hardswish, stride):
         super().__init__()

@@ -9,7 +9,7 @@ def _conv(inputs, outputs, kernel, stride=1):
 
 
 class Block(nn.Module):
-    """Two convolutions of 3 x 3, or one of 3 x 3 between two of 1 x 1, and the way around them."""
+    """Two 3 x 3 convolutions, or one between two of 1 x 1, with a shortcut connection."""
 
     def __init__(self, inputs, width, stride, bottleneck):
         super().__init__()

@@ -376,13 +376,13 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def collect():
-    """Gives back what other processes sent and nobody holds, and what this one sent and nobody holds any more."""
+    """Releases received memory that nobody here holds any more, and sent memory that no other process holds any more."""
     if _agent is not None:
         _agent.collect()
 
 
 def is_shared(tensor):
-    """Whether it can be sent to other processes, which see the same memory."""
+    """Whether the tensor can be sent to other processes, which then see the same memory."""
     return _native.can_share(tensor)
 
 

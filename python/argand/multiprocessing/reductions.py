@@ -1,7 +1,7 @@
 """Tensors in memory that several processes see: share_memory_(), and how tensors are sent to other processes.
 
-What is sent is moved to such memory first, as the whole storage is, so that both sides see what either writes.  The memory is anonymous
-(memfd): its descriptor travels, and nothing is left behind when the last process ends.  argand/runtime/cpu/shared_blocks.h has it.
+A tensor that is sent is first moved, with its whole storage, to such memory, so that each side sees what the other writes.  The memory is
+anonymous (memfd): its descriptor is sent, and nothing remains when the last process ends.  See argand/runtime/cpu/shared_blocks.h.
 """
 from multiprocessing import reduction
 
@@ -70,14 +70,14 @@ for _cls in (_C.Tensor, Parameter):
 
 
 class StorageWeakRef:
-    """Which storage it is, and whether somebody else has it still.  Unlike PyTorch's it keeps the memory until it goes itself, so
-    that no other storage is taken for it."""
+    """The identity of a storage, and whether anybody else still holds it.  Unlike PyTorch's, it keeps the memory alive, so that no
+    other storage can get the same address."""
 
     def __init__(self, storage):
         self.cdata, self._own = storage._cdata, storage.untyped()._source.detach()
 
     def expired(self):
-        """Whether nobody else has the storage."""
+        """Whether nobody else holds the storage."""
         return _C._storage_use_count(self._own) == 1
 
     def __hash__(self):

@@ -22,7 +22,7 @@ _PATIENCE_AFTER_CTRL_C = 1.0  # seconds for children to end by the SIGINT that a
 
 
 class ProcessException(Exception):
-    """The base of what spawn() says of a process that failed."""
+    """The base of spawn()'s errors about a process that failed."""
 
     def __init__(self, msg, error_index, error_pid):
         super().__init__(msg)

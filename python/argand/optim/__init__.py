@@ -1,4 +1,4 @@
-"""Optimizers, and schedules of their learning rates, as torch.optim."""
+"""Optimizers and learning rate schedules, as torch.optim."""
 from . import lr_scheduler  # noqa: F401
 from .adadelta import Adadelta  # noqa: F401
 from .adafactor import Adafactor  # noqa: F401

@@ -1,4 +1,4 @@
-"""What optimizers written after PyTorch's take from torch.optim.optimizer; loaded for those."""
+"""Names of torch.optim.optimizer that optimizers of other packages import, loaded at first use."""
 import functools
 
 from .. import _C

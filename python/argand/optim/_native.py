@@ -1,7 +1,7 @@
 """Optimizers whose update rule is the library's (argand._C._Optimizer).
 
-Parameter groups are Python's: what of their options the rule reads is sent before a step, if it changed.  What the rule
-remembers is C++'s: `state` shows it as PyTorch's dicts, and what a program changes there goes back before the next step.
+Parameter groups belong to Python: options that the rule reads are sent to C++ before a step if they changed.  The rule's
+state belongs to C++: `state` shows it as PyTorch's dicts, and changes that a program makes there are sent before the next step.
 """
 import collections.abc
 import copy

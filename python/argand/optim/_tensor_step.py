@@ -1,7 +1,7 @@
-"""Update rules in tensor operations: what autograd records (differentiable=True), and what a CUDA graph may hold (capturable=True).
+"""Update rules in tensor operations, which autograd can record (differentiable=True) and a CUDA graph can capture (capturable=True).
 
-A rule is a function of what there is before a step.  It writes nothing in place, so that autograd may keep whatever it reads;
-the new values are copied to where the old ones are at the end.
+A rule is a function of the values before a step.  It writes nothing in place, so that autograd may keep whatever it reads;
+at the end the new values are copied over the old ones.
 """
 from .. import _C
 from ..autograd.grad_mode import set_grad_enabled
@@ -14,7 +14,7 @@ def decayed(grad, x, weight_decay):
 
 
 def adam_moments(x, grad, state, group):
-    """Of Adam and those made of it: (the parameter and its gradient after weight decay, the new averages of gradient and square)."""
+    """For Adam and its variants: (parameter and gradient after weight decay, new averages of the gradient and of its square)."""
     (beta1, beta2), decay = group["betas"], group["weight_decay"]
     if group["decoupled_weight_decay"]:
         x = x * (1 - group["lr"] * decay)

@@ -1,4 +1,4 @@
-"""The guarantee that a step is made or not, for optimizers that are written here; C++'s have it themselves."""
+"""Makes steps atomic, done completely or not at all, for optimizers written in Python; those in C++ guarantee it themselves."""
 import contextlib
 
 from .. import _C

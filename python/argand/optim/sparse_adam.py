@@ -1,4 +1,4 @@
-"""SparseAdam: its name."""
+"""SparseAdam: only its name."""
 from .._refused import refused_class
 from .optimizer import Optimizer
 

@@ -331,7 +331,7 @@ class profile(_KinetoProfile):
 
 
 class ExecutionTraceObserver:
-    """PyTorch's writes a graph of all calls, which is not there: to register one is an error, to have one is not."""
+    """PyTorch's observer writes a graph of all calls, which Argand does not support: an observer can be made, but not registered."""
 
     def register_callback(self, output_file_path):
         raise NotImplementedError("ExecutionTraceObserver: there are no execution traces; use profile.export_chrome_trace()")

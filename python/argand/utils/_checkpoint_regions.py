@@ -107,7 +107,7 @@ class Region:
         return holder
 
     def _unpack(self, holder):
-        # Not within a backward pass, by ctx.saved_tensors for example, each time is one of its own.
+        # Outside a backward pass (ctx.saved_tensors, for example), each unpacking counts as a pass of its own.
         key = _group.get() or _C._backward_pass() or object()
         try:
             if key not in self.counts:

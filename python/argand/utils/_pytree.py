@@ -72,7 +72,7 @@ def keystr(kp):
 
 
 def key_get(obj, kp):
-    """What stands in obj at the end of a path."""
+    """The part of obj at the end of a path."""
     for key in kp:
         obj = key.get(obj)
     return obj

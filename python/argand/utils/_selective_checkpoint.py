@@ -16,7 +16,7 @@ class SelectiveCheckpointContext:
         self.is_recompute, self.op_output = is_recompute, op_output
 
 
-# What has no elements of its own to keep.
+# Ops whose results have no elements of their own to keep.
 _NEVER_KEPT = ("aten.detach.default", "aten.alias.default", "aten.lift_fresh.default", "aten._local_scalar_dense.default")
 
 

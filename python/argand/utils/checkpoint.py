@@ -150,7 +150,7 @@ _debug = None
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable):
-    """Within it, whether second runs end when all is there that the first one saved, whatever checkpoint() is told."""
+    """A scope that sets whether second runs end once all saved tensors are computed, whatever checkpoint() is given."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -161,7 +161,7 @@ def set_checkpoint_early_stop(enable):
 
 @contextlib.contextmanager
 def set_checkpoint_debug_enabled(enabled):
-    """Within it, the `debug` of each checkpoint(); None leaves that as it is given."""
+    """A scope that sets `debug` of each checkpoint(); None leaves it as given."""
     global _debug
     before, _debug = _debug, enabled
     try:
@@ -266,7 +266,7 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
 
 
 class CheckpointPolicy(enum.Enum):
-    """What becomes of the result of an op in a checkpoint."""
+    """Whether a checkpoint keeps the result of an op or computes it again."""
     MUST_SAVE = 0
     PREFER_SAVE = 1
     MUST_RECOMPUTE = 2

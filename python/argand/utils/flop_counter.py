@@ -6,7 +6,7 @@ from ..autograd.profiler import profile, record_function
 from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 _RANGE = "flop_counter::"
-# What profiles count and PyTorch's counter does not.
+# Ops that profiles count and PyTorch's counter does not.
 _POINTWISE = ("aten::add", "aten::add_", "aten::mul", "aten::mul_")
 # What they count by the shapes of their arguments, without those of one image: here the op within is counted, by their name.
 _CONVOLUTIONS = tuple(f"aten::conv{transposed}{n}d" for transposed in ("", "_transpose") for n in (1, 2, 3))

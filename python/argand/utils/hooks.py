@@ -1,4 +1,4 @@
-"""What registering a hook gives back, under its name in torch.utils."""
+"""The handles that registering a hook returns, under their name in torch.utils."""
 import warnings
 
 from .._hook_handles import RemovableHandle  # noqa: F401

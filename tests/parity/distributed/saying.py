@@ -1,4 +1,4 @@
-"""Lines of several processes that are never mixed."""
+"""Prints whole lines, so that the output of several processes is never mixed within a line."""
 import os
 
 

@@ -93,7 +93,7 @@ def name_streams(kind):
 
 
 def assert_metadata_eq(assert_eq, one, other, *, skip_symbolic=False, skip_leaf=False):
-    """That two tensors are of one kind: of one dtype, form and part in autograd, as are their gradients."""
+    """Asserts that two tensors, and their gradients, agree in dtype, shape, layout and autograd state."""
     asked = ["dtype", "requires_grad"] + ([] if skip_leaf else ["is_leaf"]) + ([] if skip_symbolic else ["shape"])
     called = ["is_inference", "is_conj", "is_neg", "_is_view"] + ([] if skip_symbolic else ["stride", "storage_offset"])
     for name in asked:
@@ -106,11 +106,11 @@ def assert_metadata_eq(assert_eq, one, other, *, skip_symbolic=False, skip_leaf=
 
 
 def without_tests(cls, prefix, *more, **options):
-    """In the place of a class whose tests are those of `cls` again, under a setting of PyTorch's compilers."""
+    """An empty class in place of one that repeats the tests of `cls` under a setting of PyTorch's compilers."""
     return type(prefix + cls.__name__, (unittest.TestCase,), {})
 
 
-# Of those modules: constants, which the helpers read while they load.
+# Constants of modules that PyTorch's test helpers read while they load.
 CONSTANTS = {"torch.testing._internal.hop_db": {"hop_db": []},
              "torch._dynamo.testing": {"make_test_cls_with_patches": without_tests},
              "torch._subclasses.meta_utils": {"assert_metadata_eq": assert_metadata_eq},
@@ -118,7 +118,7 @@ CONSTANTS = {"torch.testing._internal.hop_db": {"hop_db": []},
              "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}},
              "torch.testing._internal.common_quantization": {"skipIfNoDynamoSupport": unittest.skip("there is no Dynamo")}}
 
-# Functions of PyTorch's inside, which the tables of operators name.
+# Internal functions of PyTorch that its tables of operators name.
 ABSENT = ("_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat")
 ABSENT_ATEN = ("_batch_norm_with_update", "_new_zeros_with_same_feature_meta", "_flash_attention_forward", "_efficient_attention_forward", "native_dropout_backward")
 

@@ -1,4 +1,4 @@
-"""Mixed precision on CUDA devices: torch.amp with the device said already."""
+"""Mixed precision on CUDA devices: torch.amp with the device filled in."""
 import warnings
 
 from ... import _C, amp

@@ -1,4 +1,4 @@
-"""The environment of workers, and what stands before their lines."""
+"""The environment variables of workers, and the prefixes of their output lines."""
 import os
 import socket
 from string import Template

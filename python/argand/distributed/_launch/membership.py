@@ -1,4 +1,4 @@
-"""A node among the others: what it says, and the orders that it gets, by way of a store."""
+"""How a node talks to the others through a store: its reports, and the orders that it gets."""
 import json
 import os
 import queue

@@ -1,11 +1,11 @@
-"""Who takes part, with which ranks, and what follows when something happens: decided in one place, by the node that hosts the store.
+"""Decides which nodes take part, with which ranks, and what follows an event: in one place, on the node that hosts the store.
 
 A *round* is a set of nodes whose workers run together.  An order is either
 
     {"do": "run", "round": 0, "restarts": 0, "nodes": {id: [group rank, first rank, first rank in its role, size of its role]}, "world": 4}
     {"do": "end", "why": "", "failure": None}
 
-and every node does them one after another: a new round ends the workers of the one before.
+and every node executes them one after another: a new round ends the workers of the one before.
 """
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _SAME_MOMENT = 0.3  # seconds: failures of that time belong together, and the ea
 
 @dataclass
 class Rules:
-    """What torchrun was asked for."""
+    """The options of torchrun that rounds depend on."""
 
     min_nodes: int = 1
     max_nodes: int = 1

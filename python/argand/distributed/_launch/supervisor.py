@@ -1,8 +1,8 @@
-"""Starts the commands that the agent names, says how they end, and ends them all when the agent says so or is gone.
+"""Starts the commands that the agent names, reports how they end, and ends them all when the agent asks for that or is gone.
 
-A program of its own, because what must not fail here is easy in a process with one thread and nothing loaded:
-- A worker dies with this process: it asks the kernel for that (PR_SET_PDEATHSIG) and then looks whether this process is still its
-  parent, so that there is no moment at which it could be missed.
+It is a program of its own, because what must not fail here is simple in a process with one thread and few imports:
+- A worker dies with this process: it asks the kernel for that (PR_SET_PDEATHSIG) and then checks that this process is still its
+  parent, which closes the race between the two.
 - This process ends all workers when the agent is gone, even by SIGKILL: the pipe that they share is closed then.
 - What workers leave running is ended, too.  Each worker has a session of its own, whose processes get a SIGKILL at the end, and
   processes whose parents have ended become children of this one (PR_SET_CHILD_SUBREAPER).

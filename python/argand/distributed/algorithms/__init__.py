@@ -1,1 +1,1 @@
-"""What would go on between processes, as torch.distributed.algorithms: names."""
+"""Algorithms between processes, as torch.distributed.algorithms."""

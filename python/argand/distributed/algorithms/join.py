@@ -1,5 +1,5 @@
-"""Training with different numbers of batches, as torch.distributed.algorithms.join: a process that has none left takes part in what the
-others send, until all are done."""
+"""Training with different numbers of batches, as torch.distributed.algorithms.join: a process without batches takes part in the
+collectives of the others until all are done."""
 import abc
 
 from ... import _C
@@ -11,18 +11,18 @@ __all__ = ["Join", "JoinHook", "Joinable"]
 
 
 class JoinHook:
-    """What a process without batches does for one Joinable."""
+    """The actions of a process without batches, for one Joinable."""
 
     def main_hook(self):
-        """Once for each step of the others: the collectives of that step."""
+        """Runs the collectives of one step; called for each step of the others."""
 
     @harmless(is_last_joiner="classes derived from this one use it")
     def post_hook(self, is_last_joiner):
-        """Once, when no process has batches left."""
+        """Called once, when no process has batches left."""
 
 
 class Joinable(abc.ABC):
-    """What sends something in each step: join_hook() says how to take part in that."""
+    """A class that runs collectives in each step: its join_hook() takes part in them in processes without batches."""
 
     @abc.abstractmethod
     def __init__(self):
@@ -69,12 +69,12 @@ class Join:
         self._joinables, self._enabled, self._throws = list(joinables), enable, throw_on_early_termination
         self._group = groups.pop()
         self._hooks = [joinable.join_hook(**kwargs) for joinable in joinables]
-        # Of the last step: the processes that had batches, and whether gradients were sent.
+        # The processes that had batches in the last step, and whether it sent gradients.
         self.active, self.synced = list(range(self._group.size())), True
 
     @property
     def hooks(self):
-        """Of the Joinables, in their order."""
+        """The hooks of the Joinables, in their order."""
         return self._hooks
 
     def __enter__(self):

@@ -1,4 +1,4 @@
-"""Models in parts on several processes, as torch.distributed.fsdp: names, for annotations and isinstance()."""
+"""Sharded models, as torch.distributed.fsdp: only names, for annotations and isinstance()."""
 import enum
 
 from ..._named_modules import names_of as _names_of

@@ -1,4 +1,4 @@
-"""Collectives with gradients, as torch.distributed.nn.functional: what one process's backward has of another's values arrives there.
+"""Collectives with gradients, as torch.distributed.nn.functional: backward sends gradients to the processes that the values came from.
 
 Each returns new tensors and leaves its arguments alone.  Backward is a collective, too, so all processes must run it, in the same order.
 """
@@ -90,23 +90,23 @@ def broadcast(tensor, src, group=None):
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None):
-    """The tensors of all, joined.  Each process's gradient is that of all, joined in the same way."""
+    """The reduction of all processes' tensors.  Each process's gradient is the reduction of all gradients by the same op."""
     return _AllReduce.apply(tensor, op, _checked_group(group))
 
 
 def reduce(tensor, dst, op=ReduceOp.SUM, group=None):
-    """The tensors of all, joined on the process dst; the others get their own back."""
+    """The reduction of all processes' tensors on the process dst; the others get their own tensor back."""
     group = _checked_group(group)
     return _Reduce.apply(tensor, _root(dst, group), op, group)
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None):
-    """A tensor of each process, in the shapes of output_tensor_list, which stays as it is."""
+    """A tensor from each process, in the shapes of output_tensor_list, which is not written."""
     return _AllToAll.apply(_checked_group(group), [tuple(t.shape) for t in output_tensor_list], *input_tensor_list)
 
 
 def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None):
-    """all_to_all() of rows of dimension 0; output, which stays as it is, says the shape."""
+    """all_to_all() of rows of dimension 0; output gives the shape and is not written."""
     group = _checked_group(group)
     sizes = [list(split) if split else [t.shape[0] // group.size()] * group.size()
              for t, split in ((output, output_split_sizes), (input, input_split_sizes))]
@@ -145,7 +145,7 @@ def scatter(tensors, src=0, group=None):
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None):
-    """One of what the lists of all give when they are joined; output, which stays as it is, says its shape."""
+    """Reduces the lists of all processes element by element; each process gets one result.  output gives the shape and is not written."""
     if op not in (ReduceOp.SUM, ReduceOp.AVG):
         raise NotImplementedError(f"distributed.nn.functional.reduce_scatter: a gradient through {op!r} is not there; SUM and AVG are")
     group = _checked_group(group)

@@ -1,4 +1,4 @@
-"""Optimizers of several processes, as torch.distributed.optim: names, for annotations and isinstance()."""
+"""Distributed optimizers, as torch.distributed.optim: only names, for annotations and isinstance()."""
 from ...optim import Optimizer
 from .._names import _never_made
 

@@ -1,4 +1,4 @@
-"""Calls in other processes, as torch.distributed.rpc: names; there are no such calls."""
+"""Remote procedure calls, as torch.distributed.rpc: only names; they are not supported."""
 from .._names import _needs_a_group, _never_made
 
 

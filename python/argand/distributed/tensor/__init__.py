@@ -1,4 +1,4 @@
-"""Tensors in parts on several processes, as torch.distributed.tensor: names, for annotations and isinstance(); no tensor is one."""
+"""Sharded tensors, as torch.distributed.tensor: only names, for annotations and isinstance(); no tensor is sharded."""
 from .._names import _needs_a_group, _never_made
 from ..device_mesh import DeviceMesh, init_device_mesh  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""How the modules of a model would be spread over processes: names."""
+"""Tensor parallelism, as torch.distributed.tensor.parallel: only names."""
 from .._names import _needs_a_group, _never_made
 
 __path__ = []  # PyTorch has modules below it: see _named_modules.py

@@ -1,1 +1,1 @@
-"""What PyTorch calls experimental."""
+"""Modules that PyTorch calls experimental, as torch.fx.experimental."""

@@ -1,4 +1,4 @@
-"""Constant folding: what a graph computes of a module's attributes alone is computed once."""
+"""Constant folding: values that a graph computes from a module's attributes alone are computed once."""
 import operator
 import re
 

@@ -110,7 +110,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self._values, self._known, self._refuses_elements = _Values(), _Constants(), error_on_data_dependent_ops
 
     def note(self, value, node):
-        """What a node gives."""
+        """Notes the value of a node."""
         from ..passes.shape_prop import _extract_tensor_metadata
         if "val" not in node.meta:
             node.meta["val"] = self._values.of(value)
@@ -118,7 +118,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
                 node.meta["tensor_meta"] = _extract_tensor_metadata(node.meta["val"])
 
     def track(self, tensor, node):
-        """`node` is the tensor from here on."""
+        """Makes `node` the node of the tensor from here on."""
         self._alive.append(tensor)  # another tensor in its place would be taken for it
         self._nodes[_place(tensor)] = node
         self.note(tensor, node)

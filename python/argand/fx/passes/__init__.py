@@ -1,1 +1,1 @@
-"""Programs that read or change graphs."""
+"""Passes: functions that analyse or transform graphs."""

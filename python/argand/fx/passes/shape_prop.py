@@ -1,4 +1,4 @@
-"""ShapeProp: runs a graph and notes the shapes of what its nodes give."""
+"""ShapeProp: runs a graph and notes the shapes of its nodes' results."""
 import typing
 
 import argand
@@ -10,7 +10,7 @@ __all__ = ["TensorMetadata", "ShapeProp"]
 
 
 class TensorMetadata(typing.NamedTuple):
-    """What is known of a tensor beside its values."""
+    """The properties of a tensor without its values."""
     shape: argand.Size
     dtype: argand.dtype
     requires_grad: bool

@@ -11,7 +11,7 @@ pixel_shuffle, pixel_unshuffle, channel_shuffle = _C.pixel_shuffle, _C.pixel_uns
 native_channel_shuffle = _C.channel_shuffle
 
 _WITHOUT_CORNERS = ("nearest", "area", "nearest-exact")
-# What computes a mode for inputs of so many dimensions.
+# The op for a mode and a number of input dimensions.
 _RESAMPLERS = {
     ("nearest", 3): "upsample_nearest1d", ("nearest", 4): "upsample_nearest2d", ("nearest", 5): "upsample_nearest3d",
     ("nearest-exact", 3): "_upsample_nearest_exact1d", ("nearest-exact", 4): "_upsample_nearest_exact2d",

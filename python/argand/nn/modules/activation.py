@@ -416,7 +416,7 @@ class MultiheadAttention(Module):
                 average_attn_weights=True, is_causal=False):
         swapped = self.batch_first and query.dim() == 3
         if swapped:
-            # What is the same tensor stays the same, so that one product projects all.
+            # Arguments that are one tensor stay one tensor, so that a single product projects them.
             same_key, same_value = key is query, value is key
             query = query.transpose(1, 0)
             key = query if same_key else key.transpose(1, 0)

@@ -1,4 +1,4 @@
-"""How a parameter becomes another one where a module is converted: Module.to() and all that goes by Module._apply()."""
+"""Converts the parameters of a module, for Module.to() and all other users of Module._apply()."""
 from ... import __future__ as _future
 from ...autograd.grad_mode import no_grad
 from ...utils import swap_tensors
@@ -7,7 +7,7 @@ from ..parameter import Parameter
 
 
 def convert_parameter(module, name, param, fn):
-    """Makes module._parameters[name], which is `param`, and its gradient what fn makes of them."""
+    """Replaces the data of module._parameters[name], which is `param`, and of its gradient by the results of fn."""
     with no_grad():
         converted = fn(param)
     if _future.get_swap_module_params_on_conversion() or is_traceable_wrapper_subclass(converted):

@@ -1,4 +1,4 @@
-"""What calls the hooks of modules."""
+"""Calls the hooks of modules."""
 import functools
 import warnings
 import weakref

@@ -49,7 +49,7 @@ class LazyModuleMixin:
         self._initialize_hook = self.register_forward_pre_hook(type(self)._infer_parameters, with_kwargs=True)
 
     def _load_from_state_dict(self, state_dict, prefix, *args):
-        # What a checkpoint holds says what the shapes are.
+        # The shapes come from the tensors of the checkpoint.
         with no_grad():
             for name, t in (*self._parameters.items(), *self._buffers.items()):
                 given = state_dict.get(prefix + name)

@@ -1,4 +1,4 @@
-"""Module: what holds parameters, buffers and other modules, and computes with them."""
+"""Module: holds parameters, buffers and submodules, and computes with them."""
 import collections
 import functools
 import itertools
@@ -102,8 +102,8 @@ def _to_arguments(device=None, dtype=None, non_blocking=False, copy=False, *, me
 
 
 def weight_and_bias(module):
-    """module.weight, module.bias.  Python fails to find a parameter as an attribute before it asks __getattr__, which
-    takes as long as a small op: parameters are looked up where they are, and attributes (of weight_norm, say) else."""
+    """module.weight, module.bias.  Python looks a parameter up as an attribute before it calls __getattr__, which takes as long
+    as a small op.  So this reads _parameters first, and attributes (of weight_norm, say) if there is no such parameter."""
     parameters = module._parameters
     if "weight" in parameters and "bias" in parameters:
         return parameters["weight"], parameters["bias"]
@@ -145,7 +145,7 @@ class Module(_Walks):
     _HOOKS = ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks", "_forward_hooks_with_kwargs",
               "_forward_hooks_always_called", "_backward_pre_hooks", "_backward_hooks", "_state_dict_pre_hooks", "_state_dict_hooks",
               "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
-    # None until one is registered, and then whether they are full: both kinds together are refused.
+    # Whether the registered backward hooks are full ones; None without hooks.  Both kinds together are an error.
     _is_full_backward_hook = None
 
     def forward(self, *input):
@@ -298,7 +298,7 @@ class Module(_Walks):
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        # Of a pickle by an older version.
+        # A pickle by an older version may lack these.
         for name in self._HOOKS:
             self.__dict__.setdefault(name, collections.OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
@@ -613,7 +613,7 @@ class Module(_Walks):
     # ---- modes
 
     def train(self, mode=True):
-        """Training mode, for this module and all below it; what it changes is a module's own (dropout, batch norm)."""
+        """Sets training mode for this module and its submodules; some modules behave differently in it (dropout, batch norm)."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -626,7 +626,7 @@ class Module(_Walks):
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
-        """Whether autograd computes gradients of the parameters."""
+        """Sets whether autograd computes gradients of the parameters."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
         return self
@@ -645,7 +645,7 @@ class Module(_Walks):
                     param.grad.zero_()
 
     def compile(self, *args, **kwargs):
-        """As torch.compile() of its calls, in place: names of parameters stay."""
+        """Applies torch.compile() to its calls, in place: names of parameters stay."""
         from ..._compile import compile_module
         compile_module(self, *args, **kwargs)
 
@@ -666,7 +666,7 @@ class Module(_Walks):
         return type(self).__name__
 
     def extra_repr(self):
-        """What repr() says of the module beside its name and its modules."""
+        """The part of repr() between the module's name and its submodules."""
         return ""
 
     def __repr__(self):

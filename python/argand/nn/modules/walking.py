@@ -1,9 +1,9 @@
-"""How one gets from a module to all that is below it: modules, parameters and buffers, by their full names."""
+"""Iterates over all submodules, parameters and buffers of a module, by their full names."""
 from ..parameter import Parameter
 
 
 class _Walks:
-    """The part of Module that walks."""
+    """The methods of Module that iterate over its tree of submodules."""
 
     def _named_members(self, members_of, prefix="", recurse=True, remove_duplicate=True):
         seen = set()

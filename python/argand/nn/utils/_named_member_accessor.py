@@ -1,4 +1,4 @@
-"""Tensors of modules by their names, as packages take them from torch.nn.utils._named_member_accessor."""
+"""Access to tensors of modules by their names, as torch.nn.utils._named_member_accessor."""
 from ... import _C
 
 _MISSING = object()

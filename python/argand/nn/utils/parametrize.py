@@ -180,7 +180,7 @@ def is_parametrized(module, tensor_name=None):
 
 
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
-    """Makes module.tensor_name the result of parametrization, a Module, of what it was."""
+    """Makes module.tensor_name the result of the Module `parametrization`, applied to the tensor as it was."""
     parametrization.train(module.training)
     if is_parametrized(module, tensor_name):
         parametrizations = module.parametrizations[tensor_name]

@@ -171,7 +171,7 @@ class Channel:
             os.close(fd)
 
     def receive(self):
-        """What the other end sent; waits for it.  EOFError if that end is gone, Unreadable if it cannot be unpickled."""
+        """Waits for a message of the other end and returns it.  EOFError if that end is gone, Unreadable if it cannot be unpickled."""
         header, fds = b"", array.array("i")
         while len(header) < _HEADER.size:
             part, received, _, _ = socket.recv_fds(self.socket, _HEADER.size - len(header), 1)

@@ -178,7 +178,7 @@ class DataLoader(Generic[T_co]):
         return self._iterator
 
     def state_dict(self):
-        """Where the pass that was begun last is: what load_state_dict() takes, here or in another process of the same rank."""
+        """The position of the pass that was begun last, for load_state_dict(), here or in another process of the same rank."""
         from ...checkpoint import PerRank
         at = self._resumed or self._position or {"batches": 0, "generators": _generator_states(self)}
         return PerRank(copy.deepcopy(at), **{"epoch": sampler.epoch for sampler in _with_epochs(self)})
@@ -235,7 +235,7 @@ def _generator_states(loader):
 
 
 class _BaseDataLoaderIter:
-    """Of one pass over the data; what PyTorch draws from the generator for it is drawn in the same order."""
+    """The iterator of one pass over the data.  It draws from the generator what PyTorch draws, in the same order."""
 
     def __init__(self, loader):
         # No reference to the loader, which refers to its iterator if workers persist: without a cycle, workers end with the last name.

@@ -28,7 +28,7 @@ class TarShards(IterableDataset):
         return _C._TarShards(self.paths, self.window, self.seed, reader, readers)
 
     def set_epoch(self, epoch):
-        """Which pass the next iteration is; without it, each is the first."""
+        """Sets which pass the next iteration is; without it, each is the first."""
         self.epoch = epoch
 
     def __iter__(self):

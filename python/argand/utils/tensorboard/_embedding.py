@@ -10,7 +10,7 @@ from ._convert_np import make_np
 
 
 def folder_name(step, tag):
-    """Where a step's points of a tag lie, below the log's folder."""
+    """The folder of a step's points of a tag, below the log's folder."""
     for character, code in (("%", "%25"), ("/", "%2f"), ("\\", "%5c")):
         tag = tag.replace(character, code)
     return f"{str(step).zfill(5)}/{tag}"

@@ -1,4 +1,4 @@
-"""The mean of gradients, as it is or in a shorter dtype on its way.  state: the process group, that of all if None."""
+"""The mean of gradients, sent in its own or in a shorter dtype.  state: the process group; None: the default group."""
 from .... import _C
 from ..._collectives import ReduceOp, all_reduce
 

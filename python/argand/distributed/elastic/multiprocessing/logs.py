@@ -32,7 +32,7 @@ def to_map(val_or_map, local_world_size):
 
 @dataclass
 class LogsDest:
-    """Names of files by local rank; "" is the console.  Of the streams in tee_*, the console shows what is in the file."""
+    """Names of files by local rank; "" is the console.  For the streams in tee_*, the console shows what is in the file."""
 
     stdouts: dict = field(default_factory=dict)
     stderrs: dict = field(default_factory=dict)
@@ -44,7 +44,7 @@ class LogsDest:
 
 
 class LogsSpecs(ABC):
-    """What is asked for; reify() says where it goes in one attempt."""
+    """Which output of workers to redirect and to show; reify() gives the files of one attempt."""
 
     def __init__(self, log_dir=None, redirects=Std.NONE, tee=Std.NONE, local_ranks_filter=None):
         self._root_log_dir, self._redirects, self._tee, self._local_ranks_filter = log_dir, redirects, tee, local_ranks_filter

@@ -1,1 +1,1 @@
-"""What passes over graphs are made of."""
+"""The base classes of passes."""

@@ -100,7 +100,7 @@ class PassManager:
         self._validated = True
 
     def add_checks(self, check):
-        """The function that check() is: of a module alone; it raises where something is wrong."""
+        """Sets the function that check() calls with the module; it raises if something is wrong."""
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError("PassManager check function should only take in one variable, a module")
         self.check = check

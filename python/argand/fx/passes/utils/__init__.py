@@ -1,1 +1,1 @@
-"""What passes are made of."""
+"""Helpers of passes."""

@@ -1,4 +1,4 @@
-"""SubgraphMatcher: the places of a graph that compute what a pattern does."""
+"""SubgraphMatcher: finds the subgraphs of a graph that match a pattern."""
 from ...subgraph_rewriter import InternalMatch, _Matcher
 
 __all__ = ["SubgraphMatcher", "InternalMatch"]

@@ -15,7 +15,7 @@ _SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
 
 @dataclasses.dataclass(frozen=True)
 class TaskSpec:
-    """What was measured, and what it is called."""
+    """The statement that was measured, and its names."""
     stmt: str
     setup: str
     global_setup: str = ""
@@ -72,17 +72,17 @@ class Measurement:
 
     @property
     def mean(self):
-        """Of times."""
+        """The mean of times."""
         return float(np.mean(self._some()))
 
     @property
     def median(self):
-        """Of times."""
+        """The median of times."""
         return float(np.median(self._some()))
 
     @property
     def iqr(self):
-        """The distance of the quartiles of times."""
+        """The interquartile range of times."""
         low, high = np.percentile(self._some(), [25, 75])
         return float(high - low)
 
@@ -105,7 +105,7 @@ class Measurement:
 
     @property
     def title(self):
-        """That of the task."""
+        """The title of the task."""
         return self.task_spec.title
 
     @property
@@ -115,7 +115,7 @@ class Measurement:
 
     @property
     def as_row_name(self):
-        """What it is called in a table."""
+        """Its name in a table."""
         return self.sub_label or self.stmt or "[Unknown]"
 
     def __repr__(self):

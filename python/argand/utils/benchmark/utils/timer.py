@@ -16,7 +16,7 @@ def timer():
 
 
 class Language(enum.Enum):
-    """Of the statement: Python alone is measured."""
+    """The language of a statement.  Only Python can be measured."""
     PYTHON = 0
     CPP = 1
 

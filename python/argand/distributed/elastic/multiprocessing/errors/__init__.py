@@ -1,4 +1,4 @@
-"""What failed in a worker, as torch.distributed.elastic.multiprocessing.errors: record() writes it down, ChildFailedError tells it."""
+"""What failed in a worker, as torch.distributed.elastic.multiprocessing.errors: record() writes it to a file, and ChildFailedError reports it."""
 import datetime
 import functools
 import json

@@ -1,4 +1,4 @@
-"""Writes an exception of a worker down for its launcher."""
+"""Writes a worker's exception to a file for its launcher."""
 import faulthandler
 import json
 import os

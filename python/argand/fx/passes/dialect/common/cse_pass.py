@@ -1,4 +1,4 @@
-"""CSEPass: what a graph computes twice, of the same values, it computes once."""
+"""CSEPass: eliminates common subexpressions of a graph."""
 from .....library import ops
 from .....utils._pytree import tree_flatten
 from ....graph import Graph
