@@ -16,26 +16,6 @@
 namespace argand::python {
 namespace {
 
-// Whether PyTorch takes the object for a list: tuples and lists, not text or tensors.
-bool is_sequence(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
-
-Py_ssize_t length(PyObject* sequence) {
-  return PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PyList_Size(sequence);
-}
-// Returns a borrowed reference, valid until Python code runs (Items keep theirs).
-PyObject* element(PyObject* sequence, Py_ssize_t i) {
-  return PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i);
-}
-
-// The first element decides.  The others are checked when they are converted, and errors name them.
-template <class F>
-bool is_list_of(PyObject* object, const F& accepts) {
-  if (!is_sequence(object)) return false;
-  if (length(object) == 0) return true;
-  const Held first(element(object, 0));  // whose __index__ may empty the list
-  return accepts(first.get());
-}
-
 // A tensor that requires grad cannot be a number argument of an op: its gradient would be lost.
 bool is_attribute(PyObject* object, bool strict) {
   return is_number(object, strict) && !(is_tensor(object) && as_tensor(object).requires_grad());
@@ -368,10 +348,10 @@ std::vector<Tensor> Call::tensors(size_t i) const {
   std::vector<Tensor> out;
   PyObject* const list = values_[i];
   if (!list || list == Py_None) return out;
-  const Py_ssize_t n = length(list);
+  const Py_ssize_t n = size_of_sequence(list);
   out.reserve(static_cast<size_t>(n));
   for (Py_ssize_t k = 0; k < n; ++k) {
-    PyObject* const object = element(list, k);  // no Python code runs in this loop
+    PyObject* const object = item_of_sequence(list, k);  // no Python code runs in this loop
     if (object == Py_None)
       out.emplace_back();
     else if (is_tensor(object))

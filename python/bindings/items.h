@@ -24,6 +24,26 @@ class Held {
   PyObject* object_;
 };
 
+// Whether PyTorch takes the object for a list: tuples and lists, not text or tensors.
+inline bool is_sequence(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
+
+inline Py_ssize_t size_of_sequence(PyObject* sequence) {
+  return PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PyList_Size(sequence);
+}
+// Returns a borrowed reference, valid until Python code runs (Items keep theirs).
+inline PyObject* item_of_sequence(PyObject* sequence, Py_ssize_t i) {
+  return PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i);
+}
+
+// The first item decides.  The others are checked when they are converted, and errors name them.
+template <class F>
+bool is_list_of(PyObject* object, const F& accepts) {
+  if (!is_sequence(object)) return false;
+  if (size_of_sequence(object) == 0) return true;
+  const Held first(item_of_sequence(object, 0));  // whose __index__ may empty the list
+  return accepts(first.get());
+}
+
 class Items {
  public:
   // REQUIRES a tuple or a list.

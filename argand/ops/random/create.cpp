@@ -117,9 +117,7 @@ struct Randint : Kernel<RandintArgs> {
     check_integer_range("randint", a.low, a.high, dtype);
     return meta_of(Args::kName, a.size, a.options, dtype);
   }
-  static void run(const Args& a, Tensor& out) {
-    draw_between(out, a.low, a.high, a.generator);
-  }
+  static void run(const Args& a, Tensor& out) { draw_between(out, a.low, a.high, a.generator); }
   static void samples(S& s) {
     s.fails({3, 3, {2}}, "randint expects 'from' to be less than 'to', but got from=3 >= to=3");
     s.fails({0, 300, {2}, {}, kByte}, "randint: to - 1 is out of bounds for uint8, got 299");
@@ -142,9 +140,7 @@ struct RandintLike : Kernel<RandintLikeArgs> {
     check_integer_range("randint_like", a.low, a.high, meta.dtype);
     return meta;
   }
-  static void run(const Args& a, Tensor& out) {
-    draw_between(out, a.low, a.high, {});
-  }
+  static void run(const Args& a, Tensor& out) { draw_between(out, a.low, a.high, {}); }
   static void samples(S& s) {
     s.fails({s->real({2}), 3, 3}, "randint_like expects 'from' to be less than 'to', but got from=3 >= to=3");
   }
