@@ -46,7 +46,7 @@ class ARGAND_SHARED ProcessMutex {
   ProcessMutex* next_ = nullptr;  // in the list that fork() locks
 };
 
-// As std::lock_guard.  The thread that forks keeps what it holds, in the parent and in the child.
+// Locks a mutex for a scope, as std::lock_guard does.  The thread that forks keeps its locks in parent and child.
 class ARGAND_SHARED ObjectLock {
  public:
   explicit ObjectLock(std::mutex& mutex);

@@ -28,7 +28,7 @@ struct GradMeta {
   Device device;
 };
 
-// What a gradient may know about an argument that was not kept.
+// The metadata of an argument that was not kept, for the gradient.
 struct ArgumentMeta {
   ArgumentMeta() = default;
   explicit ArgumentMeta(const Tensor& t)
@@ -79,7 +79,7 @@ class Node : public RefCounted {
   // The name that a composite gave to its last node, a text that stays valid for ever, or null.
   const char* label() const { return label_; }
   void set_label(const char* label) { label_ = label; }
-  // What programs attached to the node, or null; make_extras() is in exec/node_hooks.h.
+  // The hooks and metadata that programs attached to the node, or null; make_extras() is in exec/node_hooks.h.
   NodeExtras* extras() const { return extras_.get(); }
   void set_extras(NodeExtras* extras) { extras_.reset(extras); }
 

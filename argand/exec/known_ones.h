@@ -1,4 +1,4 @@
-// What is known about values on a GPU before any work has run.
+// Facts about values on a GPU that are known before any work has run.
 #pragma once
 #include "argand/core/tensor.h"
 

@@ -1,4 +1,4 @@
-// What runs pointwise programs on each device type: the tile interpreter on the CPU; a backend registers its runner.
+// The runner of pointwise programs on each device type: the tile interpreter on the CPU; a backend registers its own.
 #pragma once
 #include "argand/core/device.h"
 #include "argand/kernels/program.h"

@@ -1,4 +1,4 @@
-// What the generator read in the schema of an op, so that nothing else has to parse schemas.
+// The signature of an op, which the generator reads in its schema, so that nothing else has to parse schemas.
 #pragma once
 #include <span>
 #include <string_view>

@@ -1,4 +1,4 @@
-// What the instructions of a window that is being issued do with each storage.  It is kept up to date as groups are
+// A table of the uses that the waiting instructions of a window make of each storage.  It is kept up to date as groups are
 // made and issued: otherwise each of about a hundred questions per window would look at all of its 64 instructions.
 #pragma once
 #include "argand/exec/instructions.h"

@@ -19,7 +19,7 @@ enum class Walk : uint8_t {
   kStrided,   // by strides
 };
 
-// What a kernel's text depends on, apart from the program's bodies and dtypes.
+// The properties on which a kernel's text depends, apart from the program's bodies and dtypes.
 struct KernelForm {
   int width;                   // elements a thread handles at a time, neighbours along the last dimension
   int ndim;                    // dimensions to tell apart; 0: all values are linear; kAnyDims: given at the launch
