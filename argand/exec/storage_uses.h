@@ -1,5 +1,5 @@
-// A table of the uses that the waiting instructions of a window make of each storage.  It is kept up to date as groups are
-// made and issued: otherwise each of about a hundred questions per window would look at all of its 64 instructions.
+// A table of the uses that the waiting instructions of a window make of each storage.  It is kept up to date as groups
+// are made and issued: otherwise each of about a hundred questions per window would look at all of its 64 instructions.
 #pragma once
 #include "argand/exec/instructions.h"
 
