@@ -289,7 +289,7 @@ class OptimizedModule(Module):
 OptimizedModule.__module__ = __package__ + "._dynamo.eval_frame"  # where programs look for it
 
 
-@harmless(name="no event of a log says it", isolate_recompiles="each compile() counts its own graphs")
+@harmless(name="the name appears in no log", isolate_recompiles="each compile() counts its own graphs")
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, name=None, disable=False,
             recompile_limit=None, isolate_recompiles=False, dynamic_shapes=None):
     """A module that runs `model` and has its parameters as _orig_mod.NAME, or, of a function, the function; without model, a decorator.
@@ -338,7 +338,7 @@ def compile_module(module, *args, **kwargs):
 
 # ---- marks
 
-@harmless(recursive="what the function calls is no part of a graph, and gives the same")
+@harmless(recursive="functions that it calls are not compiled either, and give the same results")
 def disable(fn=None, recursive=True, *, reason=None):
     """Marks a function as none of a graph: a call within one ends it."""
     if fn is None:

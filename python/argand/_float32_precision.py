@@ -40,7 +40,7 @@ def set(level, precision):
     if check(precision) == "bf16":
         if level != "all":
             raise RuntimeError("backend 'cuda' does not support precision 'bf16'")
-        return warn_ignored("torch.backends", "fp32_precision", precision, "no product of float32 is one of bfloat16")
+        return warn_ignored("torch.backends", "fp32_precision", precision, "float32 products are never computed in bfloat16")
     _own[level] = precision
     for below, (is_on, switch) in _SWITCHES.items():
         on = _resolved(below) == "tf32"

@@ -95,7 +95,7 @@ def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=Tr
         print(f'Downloading: "{url}" to {path}', file=sys.stderr)
         found = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, found.group(1) if found else None, progress)
-    # harmless(check_hash, progress): they are of a download, and a file that is there has had its own
+    # harmless(check_hash, progress): they concern a download, and the file is already here
     return _load_file(path, map_location, weights_only)
 
 

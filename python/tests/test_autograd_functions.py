@@ -12,6 +12,18 @@ def leaf(*values):
     return torch.tensor(values, requires_grad=True)
 
 
+class Same(Function):
+    """Returns its input as it came."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
 class Twice(Function):
     @staticmethod
     def forward(ctx, x):
@@ -273,15 +285,7 @@ def test_jvp_gets_zeros_and_is_checked():
 
 @pytest.mark.parametrize("of_tangent, right", [(lambda t: t.view_as(t), True), (lambda t: t, False), (lambda t: t * 2, False)])
 def test_tangents_of_views_are_views(of_tangent, right):
-    class Same(Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad
-
+    class SameOfTangent(Same):
         @staticmethod
         def jvp(ctx, x_t):
             return of_tangent(x_t)
@@ -289,10 +293,10 @@ def test_tangents_of_views_are_views(of_tangent, right):
         with forward_ad.dual_level():
             dual = forward_ad.make_dual(torch.ones(2), tangent)
             if right:
-                assert forward_ad.unpack_dual(Same.apply(dual)).tangent.tolist() == [1.0, 1.0]
+                assert forward_ad.unpack_dual(SameOfTangent.apply(dual)).tangent.tolist() == [1.0, 1.0]
                 continue
             with pytest.raises(RuntimeError, match="forward is returning a view .* but the jvp is not returning a view"):
-                Same.apply(dual)
+                SameOfTangent.apply(dual)
 
 
 def test_jvp_of_what_writes_must_write():
@@ -363,14 +367,6 @@ def test_an_input_that_is_a_result_is_not_saved_after_forward(save, what, requir
 
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_an_input_that_is_a_result_is_a_tensor_of_its_own(requires_grad):
-    class Same(Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad
     x = torch.ones(2, requires_grad=requires_grad)
     y = Same.apply(x)
     assert y is not x and y.data_ptr() == x.data_ptr() and y._is_view() and y.requires_grad == requires_grad

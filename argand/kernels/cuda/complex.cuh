@@ -178,7 +178,8 @@ ARGAND_COMPLEX bool isfinite(const Complex<T>& z) {
 template <class T>
 ARGAND_COMPLEX bool is_close(const Complex<T>& a, const Complex<T>& b, const Complex<T>& relative,
                              const Complex<T>& absolute, const Complex<T>& equal_nan) {
-  const bool near = isfinite(a) && isfinite(b) && abs(a - b) <= absolute.re + abs(relative * b);
+  const auto error = abs(a - b);
+  const bool near = isfinite(error) && error <= absolute.re + abs(relative * b);
   return a == b || near || (equal_nan.re != 0 && isnan(a) && isnan(b));
 }
 

@@ -114,7 +114,8 @@ bool isfinite(const std::complex<T>& z) {
 template <class T>
 bool is_close(const std::complex<T>& a, const std::complex<T>& b, const std::complex<T>& relative,
               const std::complex<T>& absolute, const std::complex<T>& equal_nan) {
-  const bool near = isfinite(a) && isfinite(b) && abs(a - b) <= absolute.real() + abs(relative * b);
+  const auto error = abs(a - b);
+  const bool near = isfinite(error) && error <= absolute.real() + abs(relative * b);
   return a == b || near || (equal_nan.real() != 0 && isnan(a) && isnan(b));
 }
 

@@ -42,7 +42,9 @@ ARGAND_HD inline T lcm(T x, T y) {
 
 template <detail::Floating T>
 ARGAND_MATH bool is_close(T a, T b, T relative, T absolute, T equal_nan) {
-  const bool near = isfinite(b) && abs(a - b) <= absolute + abs(relative * b);
+  // An infinite difference is within no tolerance, not even an infinite one.
+  const T error = abs(a - b);
+  const bool near = isfinite(error) && error <= absolute + abs(relative * b);
   return a == b || near || (equal_nan != 0 && isnan(a) && isnan(b));
 }
 

@@ -72,12 +72,10 @@ struct Isclose : Pointwise<IscloseArgs> {
       "dtype.";
   static constexpr int variants = kFunction | kMethod;
   static constexpr bool differentiable = false;
-  // An infinite difference is within no tolerance, not even an infinite one; equal infinities have none.
   struct Near : Pointwise<IscloseArgs> {
     static constexpr auto promote = Promote::kCompareFloat;
     static constexpr auto compute = kFloatComplexBody;
-    ARGAND_BODY((x, y, rtol, atol, equal_nan),
-                is_close(x, y, rtol, atol, equal_nan) && (x == y || isnan(x) || isfinite(abs(x - y))))
+    ARGAND_BODY((x, y, rtol, atol, equal_nan), is_close(x, y, rtol, atol, equal_nan))
   };
   // Without tolerances integers are compared as they are: float64 rounds those beyond 2^53.
   struct Equal : Pointwise<IscloseArgs> {

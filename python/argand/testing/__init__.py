@@ -46,14 +46,6 @@ def _allowed(rtol, atol):
     return ("", "") if rtol == atol == 0 else (f" (up to {atol} allowed)", f" (up to {rtol} allowed)")
 
 
-def _not_close(actual, expected, rtol, atol, equal_nan):
-    """Which elements differ by more than the tolerances.  Numbers of 64 bits that must be equal are not compared as float64, in which
-    neighbours are the same."""
-    if rtol == atol == 0 and not (actual.is_floating_point() or actual.is_complex()):
-        return actual != expected
-    return ~_C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)
-
-
 def _compare_tensors(actual, expected, rtol, atol, equal_nan, checks, msg, where):
     for name, wanted in checks.items():
         a, e = getattr(actual, name), getattr(expected, name)
@@ -67,7 +59,7 @@ def _compare_tensors(actual, expected, rtol, atol, equal_nan, checks, msg, where
     if actual.dtype != expected.dtype:
         common = _C.promote_types(actual.dtype, expected.dtype)
         actual, expected = actual.to(common), expected.to(common)
-    wrong = _not_close(actual, expected, rtol, atol, equal_nan)
+    wrong = ~_C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)
     count = int(wrong.sum())
     if count == 0:
         return

@@ -234,7 +234,7 @@ def checkpoint(function=None, *args, use_reentrant=None, preserve_rng_state=True
         raise ValueError("Passing `context_fn`, `debug`, or `respect_saved_tensors_hooks` is only supported when use_reentrant=False.")
     for name, value, default in (("determinism_check", determinism_check, "default"), ("early_stop", early_stop, True)):
         if value != default:
-            warn_ignored("torch.utils.checkpoint.checkpoint()", name, value, "it is of use_reentrant=False alone")
+            warn_ignored("torch.utils.checkpoint.checkpoint()", name, value, "only checkpoints with use_reentrant=False use it")
     return CheckpointFunction.apply(function, preserve_rng_state, *args)
 
 

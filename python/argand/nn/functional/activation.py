@@ -99,7 +99,7 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """exp(x) / sum(exp(x)) along dim."""
     if dim is None:
         dim = _implicit_dim("softmax", input.dim(), _stacklevel)
-    # harmless(_stacklevel): it is of a warning, which a given dim has none of
+    # harmless(_stacklevel): it places a warning that comes only where dim is missing
     return _C.softmax(input, dim, dtype)
 
 
@@ -107,7 +107,7 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """The softmax of -x."""
     if dim is None:
         dim = _implicit_dim("softmin", input.dim(), _stacklevel)
-    # harmless(_stacklevel): it is of a warning, which a given dim has none of
+    # harmless(_stacklevel): it places a warning that comes only where dim is missing
     return _C.softmax(-input, dim, dtype)
 
 
@@ -115,7 +115,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """The logarithm of the softmax along dim."""
     if dim is None:
         dim = _implicit_dim("log_softmax", input.dim(), _stacklevel)
-    # harmless(_stacklevel): it is of a warning, which a given dim has none of
+    # harmless(_stacklevel): it places a warning that comes only where dim is missing
     return _C.log_softmax(input, dim, dtype)
 
 

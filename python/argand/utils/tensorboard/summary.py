@@ -156,7 +156,7 @@ def make_image(array, rescale=1, boxes=None, labels=None):
         _draw_boxes(image, boxes, labels)
     file = io.BytesIO()
     image.resize((int(width * rescale), int(height * rescale)), Image.Resampling.LANCZOS).save(file, format="PNG")
-    # harmless(labels): they are of boxes
+    # harmless(labels): only boxes have labels
     return Summary.Image(height=height, width=width, colorspace=channels, encoded_image_string=file.getvalue())
 
 
