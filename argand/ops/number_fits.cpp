@@ -38,6 +38,22 @@ bool real_fits(double v, ScalarType dtype) {
   return std::trunc(v) >= -beyond && std::trunc(v) < beyond;
 }
 
+// The type that PyTorch's texts name.
+const char* number_type_name(ScalarType dtype) {
+  switch (dtype) {
+    case kByte:
+      return "uint8_t";
+    case kChar:
+      return "int8_t";
+    case kShort:
+      return "int16_t";
+    case kLong:
+      return "int64_t";
+    default:
+      return dtype_element_name(dtype);
+  }
+}
+
 }  // namespace
 
 bool number_fits(const Scalar& value, ScalarType dtype) {
@@ -53,8 +69,10 @@ bool number_fits(const Scalar& value, ScalarType dtype) {
 
 void check_fits(const char* op, const Scalar& value, ScalarType dtype) {
   ARGAND_CHECK(ValueError, number_fits(value, dtype), op, ": value cannot be converted to type ",
-               dtype_element_name(dtype), " without overflow: expected a number of dtype ", dtype, ", got ", value);
+               number_type_name(dtype), " without overflow: expected a number of dtype ", dtype, ", got ", value);
 }
+
+ScalarType factor_dtype(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16 ? kFloat : dtype; }
 
 void check_fits(const char* op, const Tensor& value, ScalarType dtype) {
   if (!value.defined() || !value.impl().wrapped_number) return;

@@ -84,10 +84,35 @@ def test_literals(make):
 
 def test_factors():
     x = torch.ones(2, dtype=torch.int8)
-    with pytest.raises(RuntimeError, match="add: value cannot be converted to type signed char without overflow"):
+    with pytest.raises(RuntimeError, match="add: value cannot be converted to type int8_t without overflow"):
         torch.add(x, x, alpha=300)
     with pytest.raises(RuntimeError, match="threshold"):
         torch.threshold(torch.ones(2, dtype=torch.float16), 0, 70000)
+    a, b = torch.ones(2, 2, dtype=torch.int8), torch.ones(2, dtype=torch.int8)
+    for call in (lambda n: torch.addmm(a, a, a, alpha=n), lambda n: torch.addmm(a, a, a, beta=n), lambda n: torch.addmv(b, a, b, alpha=n),
+                 lambda n: torch.baddbmm(a[None], a[None], a[None], beta=n), lambda n: torch.addr(a, b, b, alpha=n),
+                 lambda n: torch.addcmul(b, b, b, value=n), lambda n: torch.where(b > 0, b, n), lambda n: torch.where(b > 0, n, b)):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type int8_t without overflow"):
+            call(300)
+        assert call(3).dtype == torch.int8
+
+
+def test_factors_of_half_precision_are_float32():
+    a, b = torch.ones(2, 2, dtype=torch.float16), torch.ones(2, dtype=torch.float16)
+    assert torch.addcmul(b, b, b, value=1e6).isinf().all() and torch.addmm(a, a, a * 1e-3, alpha=1e6).dtype == torch.float16
+    assert torch.lerp(b, b, 1e6).equal(b)
+    for call in (lambda: torch.addcmul(b, b, b, value=1e39), lambda: torch.addmm(a, a, a, alpha=1e39), lambda: torch.lerp(b, b, 1e39),
+                 lambda: torch.lerp(b, b, 1j), lambda: torch.addcdiv(b, b, b, value=-1e39)):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type float without overflow"):
+            call()
+
+
+@pytest.mark.parametrize("make", (torch.linspace, torch.logspace))
+def test_ends_that_do_not_fit_are_refused(make):
+    for end, dtype, name in ((300, torch.uint8, "uint8_t"), (70000, torch.float16, "c10::Half"), (1e39, torch.float32, "float")):
+        for ends in ((0, end), (end, 0)):
+            with pytest.raises(RuntimeError, match=f"space: value cannot be converted to type {name} without overflow"):
+                make(*ends, 3, dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype,value", [(torch.float32, 1e40), (torch.float16, 1e6), (torch.bfloat16, 1e39), (torch.complex64, 1e40j),

@@ -163,7 +163,7 @@ struct Fill : Kernel<FillArgs> {
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), 2});
-    s.fails({s->integer({2}, 0, 3), NAN}, "value cannot be converted to type long int without overflow");
+    s.fails({s->integer({2}, 0, 3), NAN}, "value cannot be converted to type int64_t without overflow");
     s.fails({s->real({2}), std::complex<double>(1, 2)}, "value cannot be converted to type double without overflow");
   }
 };

@@ -6,6 +6,7 @@
 #include "argand/ops/create/args.h"
 #include "argand/ops/create/meta.h"
 #include "argand/ops/define.h"
+#include "argand/ops/number_fits.h"
 
 namespace argand::ops {
 namespace {
@@ -32,7 +33,12 @@ bool has_complex_end(const Scalar& from, const Scalar& to) { return from.isCompl
 // The result of linspace and logspace: the default dtype, or its complex counterpart if an end is complex.
 TensorMeta line_meta(const char* op, const Scalar& from, const Scalar& to, int64_t n, const TensorOptions& o) {
   ARGAND_CHECK(ValueError, n >= 0, op, ": number of steps must be non-negative, got ", n);
-  if (!has_complex_end(from, to)) return meta_of(op, {n}, o);
+  if (!has_complex_end(from, to)) {
+    const TensorMeta meta = meta_of(op, {n}, o);
+    check_fits(op, from, meta.dtype);
+    check_fits(op, to, meta.dtype);
+    return meta;
+  }
   const ScalarType inferred = to_complex_type(get_default_dtype()), dtype = o.dtype_opt().value_or(inferred);
   ARGAND_CHECK(DtypeError, is_complex(dtype), "torch.", op, "(): inferred dtype ", inferred,
                " can't be safely cast to passed dtype ", dtype);
@@ -149,6 +155,7 @@ struct Linspace : Kernel<LinspaceArgs> {
     s.add({1, 2, 1});
     s.add({1, 2, 0});
     s.fails({0, 1, -1}, "linspace: number of steps must be non-negative, got -1");
+    s.fails({0, 300, 3, kByte}, "linspace: value cannot be converted to type uint8_t without overflow");
   }
 };
 ARGAND_OP(Linspace)
@@ -177,6 +184,7 @@ struct Logspace : Kernel<LogspaceArgs> {
     s.add({0, 33, 34, 3.0, kLong});
     s.add({-2, 10, 13, -5.0, kLong});
     s.fails({0, 1, -1}, "logspace: number of steps must be non-negative, got -1");
+    s.fails({0, 1e39, 3, 10.0, kFloat}, "logspace: value cannot be converted to type float without overflow");
   }
 };
 ARGAND_OP(Logspace)

@@ -3,6 +3,7 @@
 #include "argand/ops/matmul/args.h"
 #include "argand/ops/matmul/product.h"
 #include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/write_into.h"
 
 namespace argand::ops {
@@ -32,7 +33,12 @@ Dims check_bmm(const char* op, const Tensor& a, const Tensor& b) {
   return {a.sizes()[0], a.sizes()[1], b.sizes()[2]};
 }
 
-// Copies the broadcast `self` to out, ready to be added to; false if beta is 0 and nothing needs to be read.
+void check_factors(const char* op, const Scalar& beta, const Scalar& alpha, ScalarType dtype) {
+  check_fits(op, beta, factor_dtype(dtype));
+  check_fits(op, alpha, factor_dtype(dtype));
+}
+
+// Copies the broadcast `self` to out, ready to be added to.  With beta 0 it is not read.
 void load_addend(const Tensor& self, const Scalar& beta, const Tensor& out) {
   if (!beta.equal(0)) exec::copy_elements(out, self);
 }
@@ -101,6 +107,7 @@ struct Addmm : Kernel<AddmmArgs> {
     check_same_dtype("addmm", "self", a.self, "mat1", a.mat1);
     ARGAND_CHECK(ShapeError, broadcast_shapes(sizes, a.self.sizes(), "addmm") == sizes, "addmm: self of shape ",
                  a.self.sizes(), " does not broadcast to ", sizes);
+    check_factors("addmm", a.beta, a.alpha, a.self.dtype());
     return {sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
@@ -115,6 +122,9 @@ struct Addmm : Kernel<AddmmArgs> {
     s.add({s->real({4}), s->real({2, 3}), s->real({3, 4}), 2, 3});
     s.add({s->real({2, 1}), s->real({2, 3}), s->real({3, 4}), 0, 1});
     s.fails({s->real({5}), s->real({2, 3}), s->real({3, 4})}, "addmm: shapes [2, 4] and [5] do not broadcast");
+    s.fails({s->integer({2}, 0, 3).to(kByte), s->integer({2, 2}, 0, 3).to(kByte), s->integer({2, 2}, 0, 3).to(kByte), 1,
+             300},
+            "addmm: value cannot be converted to type uint8_t without overflow");
     s.fails({s->real({4}), s->real({2, 3}), s->real({4, 4})},
             "addmm: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x4)");
   }
@@ -136,6 +146,7 @@ struct Baddbmm : Kernel<BaddbmmArgs> {
                  ", batch2: ", a.batch2.dtype());
     ARGAND_CHECK(ShapeError, broadcast_shapes(sizes, a.self.sizes(), "baddbmm") == sizes, "baddbmm: self of shape ",
                  a.self.sizes(), " does not broadcast to ", sizes);
+    check_factors("baddbmm", a.beta, a.alpha, a.self.dtype());
     return {sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
@@ -153,6 +164,8 @@ struct Baddbmm : Kernel<BaddbmmArgs> {
     s.add({s->real({2, 3, 5}), s->real({2, 3, 4}), s->real({2, 4, 5}), 2, 3});
     s.fails({s->real({2, 3, 4}), s->real({2, 3, 4}), s->real({2, 4, 5})},
             "baddbmm: shapes [2, 3, 5] and [2, 3, 4] do not broadcast");
+    s.fails({s->real({2, 3, 5}).to(kFloat), s->real({2, 3, 4}).to(kFloat), s->real({2, 4, 5}).to(kFloat), 1e39},
+            "baddbmm: value cannot be converted to type float without overflow");
   }
 };
 ARGAND_OP(Baddbmm)
@@ -277,6 +290,7 @@ void check_factor(const char* name, const Scalar& factor, ScalarType result) {
                "addr: For integral input tensors, argument ", name, " must not be a floating point number.");
   ARGAND_CHECK(DtypeError, !factor.isComplex() || is_complex(result), "addr: For non-complex input tensors, argument ",
                name, " must not be a complex number.");
+  check_fits("addr", factor, factor_dtype(result));
 }
 
 }  // namespace
@@ -308,6 +322,8 @@ struct Addr : Composite<AddrArgs> {
             "addr: Boolean beta only supported for Boolean results.");
     s.fails({s->boolean({3, 4}), s->boolean({3}), s->boolean({4}), 1, 0.5},
             "addr: For integral input tensors, argument alpha must not be a floating point number.");
+    s.fails({s->real({3, 4}).to(kFloat), s->real({3}).to(kFloat), s->real({4}).to(kFloat), 1, 1e39},
+            "addr: value cannot be converted to type float without overflow");
   }
 };
 ARGAND_OP(Addr)

@@ -19,6 +19,10 @@ void check_alpha(const char* op, const Tensor& self, const Tensor& other, const 
   check_fits(op, alpha, promote_types(self.dtype(), other.dtype()));
 }
 
+void check_factor(const char* op, const Scalar& value, const Tensor& a, const Tensor& b, const Tensor& c) {
+  check_fits(op, value, factor_dtype(promote_types(promote_types(a.dtype(), b.dtype()), c.dtype())));
+}
+
 void check_difference(const char* op, const Tensor& self, const Tensor& other) {
   ARGAND_CHECK(
       DtypeError, self.dtype() != kBool || other.dtype() != kBool, op,
@@ -160,6 +164,7 @@ struct Addcmul : Pointwise<AddcmulArgs> {
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a * b : value * a * b))
+  static void check(const Args& a) { check_factor("addcmul", a.value, a.self, a.tensor1, a.tensor2); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_tensor1(const Ctx& c, const Tensor& g) { return g * (c.tensor2 * c.value).conj(); }
   static Tensor grad_tensor2(const Ctx& c, const Tensor& g) { return g * (c.tensor1 * c.value).conj(); }
@@ -167,6 +172,8 @@ struct Addcmul : Pointwise<AddcmulArgs> {
     s.add({s->real({2, 3}), s->real({2, 3}), s->real({3})});
     s.add({s->real({2, 3}), s->real({2, 1}), s->real({3}), 2});
     s.fails({s->real({2}), s->real({3}), s->real({3})}, "addcmul: shapes [2] and [3] do not broadcast");
+    s.fails({s->integer({2}, 0, 3).to(kByte), s->integer({2}, 0, 3).to(kByte), s->integer({2}, 0, 3).to(kByte), -2.5},
+            "addcmul: value cannot be converted to type uint8_t without overflow");
   }
 };
 ARGAND_OP(Addcmul)
@@ -183,6 +190,7 @@ struct Addcdiv : Pointwise<AddcdivArgs> {
         DtypeError, !(is_integral(a.tensor1.dtype(), true) && is_integral(a.tensor2.dtype(), true)),
         "Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform a true "
         "division; got tensors of integers for tensor1 and tensor2.");
+    check_factor("addcdiv", a.value, a.self, a.tensor1, a.tensor2);
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_tensor1(const Ctx& c, const Tensor& g) { return g * (c.value / c.tensor2).conj(); }
@@ -194,6 +202,8 @@ struct Addcdiv : Pointwise<AddcdivArgs> {
     s.add({s->real({2, 3}), s->real({2, 1}), s->away_from(0, {3}), 0.5});
     s.fails({s->integer({2}, 0, 2), s->integer({2}, 0, 2), s->integer({2}, 1, 2)},
             "Integer division with addcdiv is no longer supported");
+    s.fails({s->real({2}).to(kFloat), s->real({2}).to(kFloat), s->real({2}).to(kFloat), 1e39},
+            "addcdiv: value cannot be converted to type float without overflow");
   }
 };
 ARGAND_OP(Addcdiv)

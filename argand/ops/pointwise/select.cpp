@@ -1,5 +1,6 @@
 // Choosing between operands: where, masked_fill, lerp.
 #include "argand/base/log.h"
+#include "argand/exec/pointwise.h"
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/number_fits.h"
@@ -22,6 +23,12 @@ struct Where : Pointwise<WhereArgs> {
       ARGAND_WARN_ONCE(
           "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
           "version of PyTorch. Use a boolean condition instead.");
+    if (is_number(a.self) || is_number(a.other)) {
+      const Tensor* operands[] = {&a.self, &a.other};
+      const ScalarType dtype = exec::result_type(operands);
+      check_fits("where", a.self, dtype);
+      check_fits("where", a.other, dtype);
+    }
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return where(c.condition, g, 0); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return where(c.condition, 0, g); }
@@ -33,6 +40,10 @@ struct Where : Pointwise<WhereArgs> {
     s.fails({s->real({2}), s->real({2}), s->real({2})},
             "where: expected condition to be a boolean tensor, but got a tensor with dtype float64");
     s.fails({s->boolean({2}), s->real({2}), s->real({3})}, "where: shapes [2] and [3] do not broadcast");
+    s.fails({s->boolean({2}), s->integer({2}, 0, 3).to(kByte), exec::wrapped_number(300)},
+            "where: value cannot be converted to type uint8_t without overflow");
+    s.fails({s->boolean({2}), exec::wrapped_number(1e39), s->real({2}).to(kFloat)},
+            "where: value cannot be converted to type float without overflow");
   }
 };
 ARGAND_OP(Where)
@@ -82,6 +93,7 @@ struct Lerp : Pointwise<LerpArgs> {
     // One of no dimensions stands beside the others as operands do, whatever its dtype.
     ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.dim() == 0, "lerp: expected dtype ",
                  a.self.dtype(), " for `weight` but got dtype ", a.weight.dtype());
+    if (!is_integral(a.self.dtype(), true)) check_fits("lerp", a.weight, factor_dtype(a.self.dtype()));
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (1 - wide(c.weight)).conj(); }
   static Tensor grad_end(const Ctx& c, const Tensor& g) { return g * wide_conj(c.weight); }
@@ -94,6 +106,8 @@ struct Lerp : Pointwise<LerpArgs> {
             "lerp: expected dtype float64 for `weight` but got dtype int64");
     s.fails({s->real({2}), s->integer({2}, 0, 2), exec::wrapped_number(0.5)},
             "lerp: expected dtype float64 for `end` but got dtype int64");
+    s.fails({s->real({2}), s->real({2}), exec::wrapped_number(std::complex<double>(0, 1))},
+            "lerp: value cannot be converted to type double without overflow");
   }
 };
 ARGAND_OP(Lerp)
