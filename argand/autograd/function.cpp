@@ -62,8 +62,7 @@ std::vector<SavedVariable>& FunctionNode::saved() {
 bool AutogradContext::needs_input_grad(size_t tensor_argument) const {
   ARGAND_CHECK(IndexError, tensor_argument < node_->next_edges().size(), "needs_input_grad: there are ",
                node_->next_edges().size(), " tensor arguments, got index ", tensor_argument);
-  const Edge& edge = node_->next_edges()[tensor_argument];
-  return edge.is_valid() && Pass::wants(edge);
+  return is_needed(node_->next_edges()[tensor_argument]);
 }
 
 bool AutogradContext::needs_input_grad(std::initializer_list<IndexRange> tensor_arguments) const {

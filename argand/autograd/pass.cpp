@@ -165,19 +165,10 @@ static void refuse_nan(const Node& node, const Grads& grads) {
                  "Function '", node.name(), "' returned nan values in its ", i, "th output.");
 }
 
-// The same if inputs were asked for.
-static thread_local Pass* limited_pass = nullptr;
-
-namespace {
-struct Scope {
-  Scope(Pass*& of, Pass* pass) : pointer(of), before(std::exchange(of, pass)) {}
-  ~Scope() { pointer = before; }
-  Pass*& pointer;
-  Pass* before;
-};
-}  // namespace
-
-bool Pass::wants(const Edge& edge) { return !limited_pass || limited_pass->state_of(edge).needed; }
+bool Pass::wants(const Edge& edge) const {
+  const auto it = states_.find(edge.function.get());
+  return it == states_.end() || it->second.needed;
+}
 
 Pass* Pass::running() { return running_pass; }
 
@@ -279,7 +270,7 @@ Grads Pass::run_node(Node& node, const HooksBefore& hooks, Grads grads) {
   if (hooks.any_after) given = grads;  // a hook that is added by another hook gets none
   Grads out;
   {
-    const Scope limit(limited_pass, limited_ ? this : nullptr);
+    const WantedEdges::Scope limit(limited_ ? this : nullptr);
     const profiler::Span function(node, "", profiler::Scope::kBackwardFunction, grads);
     const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
     if (any || sees_nothing(node))  // a prehook may have taken all

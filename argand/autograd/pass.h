@@ -22,7 +22,7 @@ namespace argand::autograd {
 
 struct HooksBefore;  // exec/node_hooks.h
 
-class Pass {
+class Pass final : public WantedEdges {
  public:
   // The state of a node in this pass.
   struct State {
@@ -50,8 +50,8 @@ class Pass {
   // Runs hooks, captures and the node itself.  Returns one gradient per edge, with the shape, dtype and device of the
   // tensor that the edge belongs to.
   Grads step(Node* node, Grads grads, Grads& captured);
-  // Whether the pass that runs a step on this thread needs the gradient along `edge`; true outside of a pass.
-  static bool wants(const Edge& edge);
+  // A node that runs as a part of another one may have edges to nodes that are not in the pass.
+  bool wants(const Edge& edge) const override;
   // Whether the pass that runs a step or a hook on this thread computes the gradient along `edge`.
   static bool reaches(const Edge& edge);
   // Whether the pass that runs a step or a hook on this thread was asked for the gradients of certain tensors only.

@@ -364,6 +364,14 @@ void OpNode::attach_history(uint32_t i, Tensor& t) {
   meta.output_nr = edge.input_nr;
 }
 
+static thread_local constinit const WantedEdges* wanted_edges __attribute__((tls_model("initial-exec"))) = nullptr;
+
+const WantedEdges* WantedEdges::current() { return wanted_edges; }
+WantedEdges::Scope::Scope(const WantedEdges* wanted) : before_(std::exchange(wanted_edges, wanted)) {}
+WantedEdges::Scope::~Scope() { wanted_edges = before_; }
+
+bool is_needed(const Edge& edge) { return edge.is_valid() && (!wanted_edges || wanted_edges->wants(edge)); }
+
 Grads OpNode::apply(Grads grads) {
   const ObjectLock lock(mutex());  // threads may run backward through a shared part of a graph
   check_versions();

@@ -161,6 +161,33 @@ void rebase_history(const Tensor& self, intrusive_ptr<Node> node);
 
 namespace autograd {
 
+// A backward pass that computes the gradients of some tensors alone.  While it runs a node, the node asks it.
+class WantedEdges {
+ public:
+  // Whether the gradient along `edge` leads to one of these tensors; true for an edge that the pass does not know.
+  virtual bool wants(const Edge& edge) const = 0;
+  // The pass of this thread, or null.
+  static const WantedEdges* current();
+
+  // Makes it the thread's pass; null for a pass that wants everything.
+  class Scope {
+   public:
+    explicit Scope(const WantedEdges* wanted);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    const WantedEdges* const before_;
+  };
+
+ protected:
+  ~WantedEdges() = default;
+};
+
+// Whether the gradient along `edge` is of use: it leads somewhere, and this thread's pass wants it.
+bool is_needed(const Edge& edge);
+
 // The node of an op is its saved arguments: GradContext<Args> below derives from it and from the arguments themselves,
 // and is what gradients are written against.  Arguments that no wanted gradient reads are dropped when the op is
 // recorded.
@@ -171,7 +198,7 @@ class OpNode : public Node {
   void release_variables() final;
 
   // For gradients.  Tensors are numbered in schema order; a list has one number per element.
-  bool needs(size_t i) const { return next_edges()[i].is_valid(); }
+  bool needs(size_t i) const { return is_needed(next_edges()[i]); }
   size_t num_tensors() const { return next_edges().size(); }
   const Dims& sizes(size_t i) const { return tensor_metas_[i].sizes; }
   const Dims& strides(size_t i) const { return tensor_metas_[i].strides; }

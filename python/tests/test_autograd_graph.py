@@ -333,3 +333,37 @@ def test_looking_at_a_node_costs_no_copy_of_the_gradient():
     a.register_hook(lambda g: places.append(g.data_ptr()))
     b.backward(torch.ones(8))
     assert places == [a.grad.data_ptr()]
+
+
+def test_grad_computes_only_what_is_asked_for():
+    from argand.utils.flop_counter import FlopCounterMode
+    x, w = torch.randn(3, 4, requires_grad=True), torch.randn(4, 5, requires_grad=True)
+
+    def flops(*inputs):
+        result = (x @ w).sum()
+        with FlopCounterMode(display=False) as counter:
+            torch.autograd.grad(result, inputs)
+        return counter.get_total_flops()
+
+    product = 2 * 3 * 4 * 5
+    assert flops(x) == flops(w) == product and flops(x, w) == 2 * product
+
+
+def test_a_backward_pass_within_a_limited_one_computes_everything():
+    class Inner(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            p, q = torch.ones(2, requires_grad=True), torch.full((2,), 3.0, requires_grad=True)
+            with torch.enable_grad():
+                (p * q).sum().backward()
+            seen.append((p.grad.tolist(), q.grad.tolist()))
+            return g * 2
+
+    seen = []
+    a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    (got,) = torch.autograd.grad((Inner.apply(a) * b).sum(), a)
+    assert seen == [([3, 3], [1, 1])] and got.tolist() == [2, 2]

@@ -90,6 +90,9 @@ def test_gradients_of_polynomials_and_distributions():
         result = function(a + 1, z)  # no error before the backward pass
         with pytest.raises(NotImplementedError, match="the derivative with respect to argument 'self' is not implemented"):
             result.sum().backward()
+        # Where that derivative is not asked for, nothing computes it.
+        (got,), (expected,) = torch.autograd.grad(function(a, z).sum(), z), torch.autograd.grad(function(a.detach(), z).sum(), z)
+        assert got.equal(expected)
 
 
 def test_integers():

@@ -145,7 +145,8 @@ struct SpecialNdtri : Pointwise<SpecialNdtriArgs> {
 };
 ARGAND_OP(SpecialNdtri)
 
-// Of the distributions' shapes, and of zeta's exponent, which nobody implements.  An error of the backward pass alone.
+// The gradients by the shapes of these distributions, and by zeta's exponent, are not implemented.  Only a backward pass
+// that asks for one fails.
 [[noreturn]] static void no_gradient(const char* op) {
   ARGAND_THROW(NotImplementedError, op, ": the derivative with respect to argument 'self' is not implemented");
 }
