@@ -409,6 +409,13 @@ Grads OpNode::apply(Grads grads) {
   return out;
 }
 
+void OpNode::check_implemented() const {
+  for (size_t i = 0; i < num_tensors(); ++i)
+    if (op_->unimplemented_gradients >> i & 1 && needs(i))
+      ARGAND_THROW(NotImplementedError, op_->name, ": the derivative with respect to argument '",
+                   op_->signature.arguments[i].name, "' is not implemented");
+}
+
 bool OpNode::keeps(uint32_t number, bool result) const {
   if (packed_)
     for (const Packed& p : *packed_)

@@ -225,6 +225,8 @@ class OpNode : public Node {
 
  protected:
   virtual Grads gradient(const Grads& grads) = 0;
+  // NotImplementedError if a needed gradient is one of OpInfo::unimplemented_gradients.
+  void check_implemented() const;
 
  private:
   // What hooks packed instead of keeping it: the argument or result of this number.

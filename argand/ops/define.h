@@ -15,7 +15,8 @@
 // MulArgs is generated from the schema (tools/generate).  Members by kind:
 //   all          schema, doc;
 //                optional: variants, dtypes, autocast (and autocast_cpu, where PyTorch's lists for the CPU differ),
-//                differentiable, constant_arguments, constant_results, number_arguments, samples(S&);
+//                differentiable, constant_arguments, constant_results, unimplemented_gradients, number_arguments,
+//                samples(S&);
 //                out_is_exact, out_may_be_bytes, out_may_be_any, out_is_counted, out_keeps_shape, out_names,
 //                out_chooses_dtype and without_out, which say what out= may be (CONTRIBUTING.md);
 //                python_defaults, python_numbers, python_tensor_numbers, python_one_by_one, python_sublists,
@@ -69,6 +70,9 @@ struct OpBase : A::Index {
   // Floating-point arguments without gradient, as bits(kWeight): GradError if one requires grad; and results, by
   // number.
   static constexpr uint32_t constant_arguments = 0, constant_results = 0;
+  // Arguments by which the op has no gradient yet, as bits(kSelf): NotImplementedError in a backward pass that asks for
+  // one.
+  static constexpr uint32_t unimplemented_gradients = 0;
   // 0-dim tensors that are read before anything is written, as bits(kValue).
   static constexpr uint32_t number_arguments = 0;
   static constexpr bool starts_from_self = false;
@@ -133,6 +137,7 @@ class Node final : public GradContext<typename Op::Args> {
   Grads gradient(const Grads& grads) override {
     using Ctx = typename Op::Ctx;
     const Ctx& c = *this;
+    if constexpr (Op::unimplemented_gradients != 0) this->check_implemented();
     if constexpr (requires(const Grads& g) { Op::grad(c, g); } && Op::Args::kNumOutputs != 1) {
       return Op::grad(c, grads);
     } else if constexpr (requires(const Tensor& g) { Op::grad(c, g); }) {
@@ -274,6 +279,7 @@ constexpr OpInfo make_info() {
   info.constant_arguments = Op::constant_arguments;
   info.number_arguments = Op::number_arguments;
   info.constant_results = Op::constant_results;
+  info.unimplemented_gradients = Op::unimplemented_gradients;
   info.dtypes = Op::dtypes;
   info.args = {tensors<Args>, scalars<Op>, values<Args>, options<Args>};
   if constexpr (requires(const Args& a) { Op::check(a); }) info.check = check<Op>;

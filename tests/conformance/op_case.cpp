@@ -346,6 +346,7 @@ bool claims(const OpInfo& op, AnyArgs& args, ScalarType lead, ScalarType dtype) 
 }
 
 bool is_constant(const OpInfo& op, AnyArgs& args, size_t slot) {
+  if (op.unimplemented_gradients >> slot & 1) return true;
   const auto own = args.clone();
   TensorSlots slots = slots_of(*own, op);
   for (size_t i = 0; i < slots.size(); ++i)

@@ -145,20 +145,14 @@ struct SpecialNdtri : Pointwise<SpecialNdtriArgs> {
 };
 ARGAND_OP(SpecialNdtri)
 
-// The gradients by the shapes of these distributions, and by zeta's exponent, are not implemented.  Only a backward pass
-// that asks for one fails.
-[[noreturn]] static void no_gradient(const char* op) {
-  ARGAND_THROW(NotImplementedError, op, ": the derivative with respect to argument 'self' is not implemented");
-}
-
 struct SpecialZeta : Pointwise<SpecialZetaArgs> {
   static constexpr auto schema = "special_zeta(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
   static constexpr auto doc = "Hurwitz' zeta function: the sum of (other + k)^-self over k = 0, 1, ...; self >= 1.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr uint32_t unimplemented_gradients = bits(kSelf);
   ARGAND_BODY((s, q), zeta(s, q))
-  static Tensor grad_self(const Ctx&, const Tensor&) { no_gradient("special_zeta"); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return -g * c.self * special_zeta(c.self + 1, c.other); }
   static void samples(S& s) {
     s.add_without_gradient({s->real({2, 3}, 1.5, 4), s->positive({2, 3})});
@@ -175,8 +169,8 @@ struct Igamma : Pointwise<IgammaArgs> {
       "The part of the gamma distribution with the shape self below other: the lower incomplete gamma function, "
       "divided by gamma(self). The gradient is for other alone.";
   static constexpr auto compute = kFloatBody;
+  static constexpr uint32_t unimplemented_gradients = bits(kSelf);
   ARGAND_BODY((a, x), igamma(a, x))
-  static Tensor grad_self(const Ctx&, const Tensor&) { no_gradient("igamma"); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return g * exp((c.self - 1) * c.other.log() - c.other - c.self.lgamma());
   }
@@ -195,8 +189,8 @@ struct Igammac : Pointwise<IgammacArgs> {
       "The part of the gamma distribution with the shape self above other, 1 - igamma(self, other), exact for large "
       "other. The gradient is for other alone.";
   static constexpr auto compute = kFloatBody;
+  static constexpr uint32_t unimplemented_gradients = bits(kSelf);
   ARGAND_BODY((a, x), igammac(a, x))
-  static Tensor grad_self(const Ctx&, const Tensor&) { no_gradient("igammac"); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return -g * exp((c.self - 1) * c.other.log() - c.other - c.self.lgamma());
   }
