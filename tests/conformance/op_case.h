@@ -78,8 +78,8 @@ bool varies(const Tensor& t, ScalarType lead);
 // Whether the definition says that it takes this dtype in place of the lead.
 bool claims(const OpInfo& op, AnyArgs& args, ScalarType lead, ScalarType dtype);
 
-// Whether the op refuses a gradient for tensor `slot`, by OpInfo::constant_arguments of it or of an op it is made of, or
-// has none yet.
+// Whether the op refuses a gradient for tensor `slot`, by OpInfo::constant_arguments of it or of an op it is made of,
+// or has none yet.
 bool is_constant(const OpInfo& op, AnyArgs& args, size_t slot);
 
 // The values of all tensor arguments in `dtype`; and the tensors themselves, replaced by others of these values.
