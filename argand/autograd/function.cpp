@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "argand/autograd/pass.h"
 #include "argand/base/fork_mutex.h"
 #include "argand/base/log.h"
 #include "argand/base/permanent_name.h"

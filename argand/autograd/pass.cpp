@@ -312,8 +312,8 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!out[i].defined()) continue;
     const Edge& edge = edges[i];
-    // An op may return anything in place of a gradient that it was not asked for.
-    const bool wanted = edge.is_valid() && (!limited_ || state_of(edge).needed);
+    // In place of a gradient that is not wanted, an op may return anything.
+    const bool wanted = edge.is_valid() && (!limited_ || wants(edge));
     out[i] = wanted ? fit(std::move(out[i]), edge.function->input_meta(edge.input_nr), *node) : Tensor();
   }
   return out;

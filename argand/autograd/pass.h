@@ -50,7 +50,7 @@ class Pass final : public WantedEdges {
   // Runs hooks, captures and the node itself.  Returns one gradient per edge, with the shape, dtype and device of the
   // tensor that the edge belongs to.
   Grads step(Node* node, Grads grads, Grads& captured);
-  // A node that runs as a part of another one may have edges to nodes that are not in the pass.
+  // Edges to nodes that are not in the pass are wanted: a node that runs as a part of another one may have such edges.
   bool wants(const Edge& edge) const override;
   // Whether the pass that runs a step or a hook on this thread computes the gradient along `edge`.
   static bool reaches(const Edge& edge);

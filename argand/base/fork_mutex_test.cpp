@@ -99,8 +99,8 @@ TEST(ForkMutex, TheThreadThatForksKeepsWhatItHolds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_EQ(status_of_child([&] {
                 const ObjectLock inner(nested);
-                // The thread itself asks for a mutex that it holds, which POSIX allows and std::mutex::try_lock() does
-                // not; a thread to ask instead cannot be started here under ThreadSanitizer.
+                // The thread asks for a mutex that it holds itself.  POSIX allows that, std::mutex::try_lock() does
+                // not.  Another thread cannot ask: ThreadSanitizer lets a forked child start none.
                 return others.try_lock() && pthread_mutex_trylock(mine.native_handle()) == EBUSY;
               }),
               0);

@@ -366,7 +366,6 @@ void OpNode::attach_history(uint32_t i, Tensor& t) {
 
 static thread_local constinit const WantedEdges* wanted_edges __attribute__((tls_model("initial-exec"))) = nullptr;
 
-const WantedEdges* WantedEdges::current() { return wanted_edges; }
 WantedEdges::Scope::Scope(const WantedEdges* wanted) : before_(std::exchange(wanted_edges, wanted)) {}
 WantedEdges::Scope::~Scope() { wanted_edges = before_; }
 
@@ -409,11 +408,13 @@ Grads OpNode::apply(Grads grads) {
   return out;
 }
 
-void OpNode::check_implemented() const {
-  for (size_t i = 0; i < num_tensors(); ++i)
+void OpNode::check_implemented() {
+  TensorSlots slots;
+  tensors(slots);
+  for (size_t i = 0; i < slots.size(); ++i)
     if (op_->unimplemented_gradients >> i & 1 && needs(i))
       ARGAND_THROW(NotImplementedError, op_->name, ": the derivative with respect to argument '",
-                   op_->signature.arguments[i].name, "' is not implemented");
+                   op_->signature.arguments[static_cast<size_t>(slots[i].argument)].name, "' is not implemented");
 }
 
 bool OpNode::keeps(uint32_t number, bool result) const {

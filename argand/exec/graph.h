@@ -161,15 +161,14 @@ void rebase_history(const Tensor& self, intrusive_ptr<Node> node);
 
 namespace autograd {
 
-// A backward pass that computes the gradients of some tensors alone.  While it runs a node, the node asks it.
+// The interface of a backward pass that computes the gradients of some tensors alone.  A node that it runs asks it
+// through is_needed() which gradients to compute.
 class WantedEdges {
  public:
   // Whether the gradient along `edge` leads to one of these tensors; true for an edge that the pass does not know.
   virtual bool wants(const Edge& edge) const = 0;
-  // The pass of this thread, or null.
-  static const WantedEdges* current();
 
-  // Makes it the thread's pass; null for a pass that wants everything.
+  // While it exists, nodes that this thread runs ask `wanted`; with null they compute every gradient.
   class Scope {
    public:
     explicit Scope(const WantedEdges* wanted);
@@ -185,7 +184,7 @@ class WantedEdges {
   ~WantedEdges() = default;
 };
 
-// Whether the gradient along `edge` is of use: it leads somewhere, and this thread's pass wants it.
+// Whether to compute the gradient along `edge`: it leads to a node, and the pass that runs on this thread wants it.
 bool is_needed(const Edge& edge);
 
 // The node of an op is its saved arguments: GradContext<Args> below derives from it and from the arguments themselves,
@@ -226,7 +225,7 @@ class OpNode : public Node {
  protected:
   virtual Grads gradient(const Grads& grads) = 0;
   // NotImplementedError if a needed gradient is one of OpInfo::unimplemented_gradients.
-  void check_implemented() const;
+  void check_implemented();
 
  private:
   // What hooks packed instead of keeping it: the argument or result of this number.

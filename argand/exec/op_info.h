@@ -137,7 +137,7 @@ struct OpInfo {
   bool saves_metas;                // a gradient reads sizes or dtypes of arguments
   // Bit i: tensor argument i must not require a gradient; result i never does.
   uint32_t constant_arguments, constant_results;
-  // Bit i: the gradient by tensor argument i is not implemented; a backward pass that asks for it fails.
+  // Bit i: the gradient of tensor argument i is not implemented; a backward pass that needs it fails.
   uint32_t unimplemented_gradients;
   // Bit i: tensor argument i stands for a number and is read before anything is written, so it may be an element of
   // what the op writes.

@@ -70,8 +70,8 @@ struct OpBase : A::Index {
   // Floating-point arguments without gradient, as bits(kWeight): GradError if one requires grad; and results, by
   // number.
   static constexpr uint32_t constant_arguments = 0, constant_results = 0;
-  // Arguments by which the op has no gradient yet, as bits(kSelf): NotImplementedError in a backward pass that asks for
-  // one.
+  // Tensor arguments whose gradient is not implemented, as bits(kSelf): NotImplementedError in a backward pass that
+  // needs one.
   static constexpr uint32_t unimplemented_gradients = 0;
   // 0-dim tensors that are read before anything is written, as bits(kValue).
   static constexpr uint32_t number_arguments = 0;

@@ -38,7 +38,7 @@ bool real_fits(double v, ScalarType dtype) {
   return std::trunc(v) >= -beyond && std::trunc(v) < beyond;
 }
 
-// The type that PyTorch's texts name.
+// The type's name in PyTorch's messages about numbers, which differs from dtype_element_name for most integers.
 const char* number_type_name(ScalarType dtype) {
   switch (dtype) {
     case kByte:
@@ -71,8 +71,6 @@ void check_fits(const char* op, const Scalar& value, ScalarType dtype) {
   ARGAND_CHECK(ValueError, number_fits(value, dtype), op, ": value cannot be converted to type ",
                number_type_name(dtype), " without overflow: expected a number of dtype ", dtype, ", got ", value);
 }
-
-ScalarType factor_dtype(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16 ? kFloat : dtype; }
 
 void check_fits(const char* op, const Tensor& value, ScalarType dtype) {
   if (!value.defined() || !value.impl().wrapped_number) return;

@@ -13,7 +13,4 @@ void check_fits(const char* op, const Scalar& value, ScalarType dtype);
 // The same for a number that stands for a tensor; other tensors are converted as usual.
 void check_fits(const char* op, const Tensor& value, ScalarType dtype);
 
-// The dtype that a factor of elements of this dtype must fit: the half-precision types are computed as float32.
-ScalarType factor_dtype(ScalarType dtype);
-
 }  // namespace argand::ops

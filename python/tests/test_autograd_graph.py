@@ -7,6 +7,7 @@ import pytest
 
 import argand as torch
 from argand.autograd.graph import GradientEdge, Node, get_gradient_edge
+from argand.utils.flop_counter import FlopCounterMode
 
 
 def leaf(*values):
@@ -336,7 +337,6 @@ def test_looking_at_a_node_costs_no_copy_of_the_gradient():
 
 
 def test_grad_computes_only_what_is_asked_for():
-    from argand.utils.flop_counter import FlopCounterMode
     x, w = torch.randn(3, 4, requires_grad=True), torch.randn(4, 5, requires_grad=True)
 
     def flops(*inputs):

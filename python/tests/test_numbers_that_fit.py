@@ -101,6 +101,8 @@ def test_factors_of_half_precision_are_float32():
     a, b = torch.ones(2, 2, dtype=torch.float16), torch.ones(2, dtype=torch.float16)
     assert torch.addcmul(b, b, b, value=1e6).isinf().all() and torch.addmm(a, a, a * 1e-3, alpha=1e6).dtype == torch.float16
     assert torch.lerp(b, b, 1e6).equal(b)
+    with pytest.raises(RuntimeError, match="addcmul: value cannot be converted to type float without overflow"):
+        torch.addcmul(b, torch.tensor(1.0, dtype=torch.float64), b, value=1e39)  # no dimensions: the result is float16
     for call in (lambda: torch.addcmul(b, b, b, value=1e39), lambda: torch.addmm(a, a, a, alpha=1e39), lambda: torch.lerp(b, b, 1e39),
                  lambda: torch.lerp(b, b, 1j), lambda: torch.addcdiv(b, b, b, value=-1e39)):
         with pytest.raises(RuntimeError, match="value cannot be converted to type float without overflow"):

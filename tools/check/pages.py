@@ -8,7 +8,7 @@ from tree import ROOT
 def findings(tree):
     python = ROOT / "build" / "venv" / "bin" / "python"  # ./dev check has put mkdocs there
     if not python.exists():
-        return ["the site was not built: ./dev check installs mkdocs into build/venv"]
+        return ["build/venv is missing: run this check by `./dev check`, which installs mkdocs there"]
     with tempfile.TemporaryDirectory() as out:
         done = subprocess.run([python, tree.root / "tools/build_site.py", "--root", tree.root, out], capture_output=True, text=True, check=False)
     return [line for line in (done.stdout + done.stderr).splitlines() if line.strip()] if done.returncode else []

@@ -33,9 +33,10 @@ Dims check_bmm(const char* op, const Tensor& a, const Tensor& b) {
   return {a.sizes()[0], a.sizes()[1], b.sizes()[2]};
 }
 
+// A factor multiplies in the type of the sums: float32 for half precision.
 void check_factors(const char* op, const Scalar& beta, const Scalar& alpha, ScalarType dtype) {
-  check_fits(op, beta, factor_dtype(dtype));
-  check_fits(op, alpha, factor_dtype(dtype));
+  check_fits(op, beta, op_math_type(dtype));
+  check_fits(op, alpha, op_math_type(dtype));
 }
 
 // Copies the broadcast `self` to out, ready to be added to.  With beta 0 it is not read.
@@ -290,7 +291,7 @@ void check_factor(const char* name, const Scalar& factor, ScalarType result) {
                "addr: For integral input tensors, argument ", name, " must not be a floating point number.");
   ARGAND_CHECK(DtypeError, !factor.isComplex() || is_complex(result), "addr: For non-complex input tensors, argument ",
                name, " must not be a complex number.");
-  check_fits("addr", factor, factor_dtype(result));
+  check_fits("addr", factor, op_math_type(result));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Addition, subtraction, multiplication, division, negation.
+#include "argand/exec/pointwise.h"
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/number_fits.h"
@@ -19,8 +20,11 @@ void check_alpha(const char* op, const Tensor& self, const Tensor& other, const 
   check_fits(op, alpha, promote_types(self.dtype(), other.dtype()));
 }
 
-void check_factor(const char* op, const Scalar& value, const Tensor& a, const Tensor& b, const Tensor& c) {
-  check_fits(op, value, factor_dtype(promote_types(promote_types(a.dtype(), b.dtype()), c.dtype())));
+// `value` multiplies in the type in which the op computes: float32 for half precision.
+void check_value(const char* op, const Scalar& value, const Tensor& self, const Tensor& tensor1,
+                 const Tensor& tensor2) {
+  const Tensor* operands[] = {&self, &tensor1, &tensor2};
+  check_fits(op, value, op_math_type(exec::result_type(operands)));
 }
 
 void check_difference(const char* op, const Tensor& self, const Tensor& other) {
@@ -164,7 +168,7 @@ struct Addcmul : Pointwise<AddcmulArgs> {
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a * b : value * a * b))
-  static void check(const Args& a) { check_factor("addcmul", a.value, a.self, a.tensor1, a.tensor2); }
+  static void check(const Args& a) { check_value("addcmul", a.value, a.self, a.tensor1, a.tensor2); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_tensor1(const Ctx& c, const Tensor& g) { return g * (c.tensor2 * c.value).conj(); }
   static Tensor grad_tensor2(const Ctx& c, const Tensor& g) { return g * (c.tensor1 * c.value).conj(); }
@@ -190,7 +194,7 @@ struct Addcdiv : Pointwise<AddcdivArgs> {
         DtypeError, !(is_integral(a.tensor1.dtype(), true) && is_integral(a.tensor2.dtype(), true)),
         "Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform a true "
         "division; got tensors of integers for tensor1 and tensor2.");
-    check_factor("addcdiv", a.value, a.self, a.tensor1, a.tensor2);
+    check_value("addcdiv", a.value, a.self, a.tensor1, a.tensor2);
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_tensor1(const Ctx& c, const Tensor& g) { return g * (c.value / c.tensor2).conj(); }

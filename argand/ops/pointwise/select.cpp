@@ -91,7 +91,7 @@ struct Lerp : Pointwise<LerpArgs> {
     // One of no dimensions stands beside the others as operands do, whatever its dtype.
     ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.dim() == 0, "lerp: expected dtype ",
                  a.self.dtype(), " for `weight` but got dtype ", a.weight.dtype());
-    if (!is_integral(a.self.dtype(), true)) check_fits("lerp", a.weight, factor_dtype(a.self.dtype()));
+    if (!is_integral(a.self.dtype(), true)) check_fits("lerp", a.weight, op_math_type(a.self.dtype()));
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (1 - wide(c.weight)).conj(); }
   static Tensor grad_end(const Ctx& c, const Tensor& g) { return g * wide_conj(c.weight); }
