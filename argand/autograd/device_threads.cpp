@@ -7,7 +7,6 @@
 #include <optional>
 #include <thread>
 
-#include "argand/exec/cuda.h"
 #include "argand/exec/thread_state.h"
 
 namespace argand::autograd {
@@ -162,13 +161,13 @@ class ThreadedPass {
     }
   }
   Queue& queue_of(const Task& task) {
-    return queues_[task.place.device.is_cuda() ? task.place.device.index() : kCpuQueue];
+    return queues_[task.place.device.is_accelerator() ? task.place.device.index() : kCpuQueue];
   }
 
   void work_in_thread_of(DeviceIndex gpu) {
     try {
       const exec::ThreadState::Scope as_caller(caller_);
-      const cuda::DeviceGuard here(gpu);
+      const DeviceScope here(Device(accelerator_type(), gpu));
       work_through(queues_.at(gpu));
       exec::joint();
     } catch (...) {

@@ -62,8 +62,8 @@ void run_nodes(Pass& pass, Grads& captured) {
 
 void run_in_new_thread(Pass& pass, Grads& captured) {
   const exec::ThreadState caller;
-  Backend* gpu = loaded_backend(kCUDA);
-  const Device device = gpu ? Device(kCUDA, gpu->current_device()) : Device(kCPU);
+  Backend* gpu = loaded_accelerator();
+  const Device device = gpu ? Device(accelerator_type(), gpu->current_device()) : Device(kCPU);
   std::exception_ptr error;
   std::thread([&] {
     try {

@@ -8,9 +8,9 @@
 #include "argand/autograd/anomaly_mode.h"
 #include "argand/autograd/engine.h"
 #include "argand/autograd/function.h"
-#include "argand/exec/cuda.h"
 #include "argand/exec/node_hooks.h"
 #include "argand/exec/profiler.h"
+#include "argand/exec/stream.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -48,7 +48,7 @@ void Pass::run_up_to(intrusive_ptr<Node> node) {
 }
 
 void Pass::prepare() {
-  Backend* gpu = loaded_backend(kCUDA);
+  Backend* gpu = loaded_accelerator();
   if (gpu && StorageImpl::side_streams.load(std::memory_order_relaxed))
     for (int d = 0; d < gpu->device_count(); ++d)
       caller_streams_.push_back(gpu->current_stream(static_cast<DeviceIndex>(d)));
@@ -66,7 +66,7 @@ void Pass::prepare() {
 }
 
 void Pass::note_place(const exec::Place& place) {
-  if (!place.device.is_cuda()) return;
+  if (!place.device.is_accelerator()) return;
   const DeviceIndex index = place.device.index();
   if (std::find(gpus_.begin(), gpus_.end(), index) == gpus_.end()) gpus_.push_back(index);
 }
@@ -348,7 +348,7 @@ exec::Place Pass::place_of(const Node& node, const Device& device) const {
   const bool own = place.device == device && !node.next_edges().empty();
   place.device = device;
   if (!own)
-    place.stream = device.is_cuda() && !caller_streams_.empty()
+    place.stream = device.is_accelerator() && !caller_streams_.empty()
                        ? caller_streams_[static_cast<size_t>(device.index())].handle
                        : nullptr;
   return place;
@@ -356,10 +356,11 @@ exec::Place Pass::place_of(const Node& node, const Device& device) const {
 
 void Pass::hand_over(const Tensor& gradient, const Node& next, uint32_t input_nr) const {
   const Device device = gradient.device();
-  if (caller_streams_.empty() || !device.is_cuda()) return;
+  if (caller_streams_.empty() || !device.is_accelerator()) return;
   const exec::Place to = place_of(next, next.input_meta(input_nr).device), from(device);
   if (!(to.device == device) || to == from) return;
-  cuda::Stream({device.index(), to.stream}).wait_stream(cuda::Stream({device.index(), from.stream}));
+  const auto stream = [&](const exec::Place& place) { return Stream(device.type(), {device.index(), place.stream}); };
+  stream(to).wait_stream(stream(from));
 }
 
 void Pass::add(Tensor& sum, Tensor gradient, const Node& next, uint32_t input_nr) const {
@@ -377,12 +378,13 @@ void Pass::join_streams() const {
   std::vector<StreamRef> joined;
   for (const State* s : nodes_) {
     const exec::Place& place = s->node->place();
-    if (!place.device.is_cuda() || s->node->next_edges().empty()) continue;
+    if (!place.device.is_accelerator() || s->node->next_edges().empty()) continue;
     const StreamRef used{place.device.index(), place.stream};
     const StreamRef& mine = caller_streams_[static_cast<size_t>(used.device)];
     if (used == mine || std::find(joined.begin(), joined.end(), used) != joined.end()) continue;
     joined.push_back(used);
-    cuda::Stream(mine).wait_stream(cuda::Stream(used));
+    const DeviceType type = place.device.type();
+    Stream(type, mine).wait_stream(Stream(type, used));
   }
 }
 

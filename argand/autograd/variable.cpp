@@ -9,9 +9,9 @@
 #include "argand/base/log.h"
 #include "argand/core/watched_bytes.h"
 #include "argand/exec/copy.h"
-#include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/offer.h"
+#include "argand/exec/stream.h"
 #include "argand/ops/create/uninitialized.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -255,14 +255,14 @@ Tensor Tensor::pin_memory() const {
   ARGAND_CHECK(DeviceError, is_cpu(), "pin_memory: only CPU tensors can be pinned, this one is on ", device());
   if (is_pinned()) return *this;
   const Dims strides = is_non_overlapping_and_dense() ? impl().strides : contiguous_strides(sizes());
-  auto storage = make_intrusive<StorageImpl>(nbytes(), backend_of(kCUDA).pinned_allocator());
+  auto storage = make_intrusive<StorageImpl>(nbytes(), accelerator().pinned_allocator());
   const Tensor out(make_intrusive<TensorImpl>(std::move(storage), impl().sizes, strides, 0, dtype()));
   exec::copy_elements(out, *this);
   return out;
 }
-void Tensor::record_stream(const cuda::Stream& stream) const {
+void Tensor::record_stream(const Stream& stream) const {
   impl().data();  // allocates it on the stream that it was made for
-  const cuda::StreamGuard on(stream);
+  const StreamGuard on(stream);
   impl().storage->note_use();
 }
 Tensor& Tensor::operator+=(const Tensor& o) { return add_(o); }

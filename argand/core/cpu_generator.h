@@ -24,6 +24,7 @@ class CpuGeneratorImpl final : public GeneratorImpl {
   // 8 bytes 0; 1 if there is a cached normal, else 0, i32; 12 bytes 0.
   std::vector<uint8_t> state() const override;
   void set_state(const std::vector<uint8_t>& state) override;
+  uint64_t take_seed() override { return random64(); }
   intrusive_ptr<GeneratorImpl> clone() const override;
 
   uint32_t random() { return engine_(); }

@@ -12,6 +12,18 @@ struct SavedState {
 };
 static_assert(sizeof(SavedState) == 16 && std::endian::native == std::endian::little);
 
+// A seed of which each bit depends on all bits of both numbers (Steele, Lea and Flood, "Fast splittable pseudorandom
+// number generators", 2014): neighbouring seeds and offsets have nothing in common.
+uint64_t mixed(uint64_t seed, uint64_t offset) {
+  const auto mix = [](uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+  };
+  constexpr uint64_t kGoldenGamma = 0x9e3779b97f4a7c15;
+  return mix(mix(seed + kGoldenGamma) + (offset + 1) * kGoldenGamma);
+}
+
 }  // namespace
 
 void CudaGeneratorImpl::set_current_seed(uint64_t seed) {
@@ -50,6 +62,8 @@ uint64_t CudaGeneratorImpl::advance(uint64_t count) {
   offset_ += rounded(count);
   return begin;
 }
+
+uint64_t CudaGeneratorImpl::take_seed() { return mixed(seed_, advance(4)); }
 
 Generator make_cuda_generator(Device device, uint64_t seed) {
   return Generator(make_intrusive<CudaGeneratorImpl>(device, seed));

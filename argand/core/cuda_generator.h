@@ -17,6 +17,7 @@ class CudaGeneratorImpl final : public GeneratorImpl {
   // 16 bytes, the layout of PyTorch's `torch.cuda.get_rng_state()`, little endian: seed u64, offset i64.
   std::vector<uint8_t> state() const override;
   void set_state(const std::vector<uint8_t>& state) override;
+  uint64_t take_seed() override;
   intrusive_ptr<GeneratorImpl> clone() const override;
 
   // Returns the offset at which the next draw begins and moves past it; each thread of the draw takes up to `count`

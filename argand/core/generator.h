@@ -28,6 +28,9 @@ class GeneratorImpl : public RefCounted {
   virtual std::vector<uint8_t> state() const = 0;
   // ValueError if `state` was not made by state() of such a generator; the generator is then unchanged.
   virtual void set_state(const std::vector<uint8_t>& state) = 0;
+  // A number that the state determines and that no other call gets: the seed of what the CPU draws in the device's
+  // place.  Moves the state on.
+  virtual uint64_t take_seed() = 0;
   // An independent generator with the same state.
   virtual intrusive_ptr<GeneratorImpl> clone() const = 0;
 

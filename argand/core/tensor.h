@@ -25,9 +25,7 @@ using TensorList = ArrayRef<Tensor>;
 namespace autograd {
 class Node;
 }
-namespace cuda {
 class Stream;
-}
 namespace indexing {
 class TensorIndex;
 }
@@ -94,6 +92,7 @@ class Tensor {
   Device device() const { return impl().device(); }
   bool is_cpu() const { return defined() && device().is_cpu(); }
   bool is_cuda() const { return defined() && device().is_cuda(); }
+  bool is_accelerator() const { return defined() && device().is_accelerator(); }
   bool is_meta() const { return defined() && device().is_meta(); }
   DeviceIndex get_device() const { return device().index(); }
   int64_t itemsize() const { return argand::element_size(impl().dtype); }
@@ -118,7 +117,7 @@ class Tensor {
   bool is_hip() const { return false; }
   bool is_xla() const { return false; }
   bool is_vulkan() const { return false; }
-  bool is_privateuseone() const { return false; }
+  bool is_privateuseone() const { return defined() && device().is_privateuseone(); }
   bool has_storage() const { return defined(); }
   // For LibTorch's programs: sizes are never symbolic; the keys that its dispatcher would have for the tensor; dtype
   // and device as one (ATen/core/DeprecatedTypeProperties.h); contiguous() (c10/util/MaybeOwned.h).
@@ -265,7 +264,7 @@ class Tensor {
   Tensor pin_memory() const;
   bool is_pinned() const;
   // Says that work of the stream uses the memory.  Never needed: the allocator notices by itself.
-  void record_stream(const cuda::Stream& stream) const;
+  void record_stream(const Stream& stream) const;
 
 #include "argand/core/tensor_methods.inc"
   // An integer is a dimension, not the flag `unbiased`.

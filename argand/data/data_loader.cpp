@@ -19,7 +19,7 @@ void DataLoaderOptions::check() {
   ARGAND_CHECK(ValueError, batch_size() > 0, "DataLoader: batch_size should be a positive integer value, but got ",
                batch_size());
   ARGAND_CHECK(ValueError, workers() >= 0, "DataLoader: workers must not be negative, got ", workers());
-  if (std::string why; pin_memory() && !find_backend(kCUDA, &why)) {
+  if (std::string why; pin_memory() && !find_accelerator(&why)) {
     warn("DataLoader: pin_memory has no effect: ", why);
     pin_memory(false);
   }

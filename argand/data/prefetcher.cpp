@@ -13,8 +13,9 @@ Tensor moved(const Tensor& t, const Device& device) {
 
 }  // namespace
 
-Prefetcher::Prefetcher(Source source, const Device& device) : source_(std::move(source)), device_(with_index(device)) {
-  if (device_.is_cuda()) stream_ = cuda::stream_from_pool(device_.index());
+Prefetcher::Prefetcher(Source source, const Device& device)
+    : source_(std::move(source)), device_(with_index(device)), copied_(device_.type()) {
+  if (device_.is_accelerator()) stream_ = stream_from_pool(device_);
 }
 
 void Prefetcher::fetch() {
@@ -26,7 +27,7 @@ void Prefetcher::fetch() {
       more_ = source_(host);
     }
     if (!more_) return;
-    const cuda::StreamGuard on(*stream_);
+    const StreamGuard on(*stream_);
     const tracing::Span span("copy batch", number_++, "copy stream", stream_);
     ahead_ = {moved(host.data, device_), moved(host.target, device_)};
     copied_.record(*stream_);
@@ -49,7 +50,7 @@ bool Prefetcher::next(Example<>& out) {
     std::rethrow_exception(std::exchange(error_, nullptr));
   }
   if (!more_) return false;
-  copied_.wait(cuda::current_stream(device_.index()));
+  copied_.wait(current_stream(device_));
   out = std::exchange(ahead_, Example<>());
   fetch();
   return true;

@@ -16,7 +16,7 @@
 #include <optional>
 
 #include "argand/data/dataset.h"
-#include "argand/exec/cuda.h"
+#include "argand/exec/stream.h"
 
 namespace argand::data {
 
@@ -72,10 +72,10 @@ class Prefetcher {
 
   Source source_;
   Device device_;
-  std::optional<cuda::Stream> stream_;  // nothing on the CPU
+  std::optional<Stream> stream_;  // nothing on the CPU
   // The fetched item: a batch whose copies are done at `copied_`, an error, or the end.
   Example<> ahead_;
-  cuda::Event copied_;
+  Event copied_;
   std::exception_ptr error_;
   bool fetched_ = false, more_ = true;
   int64_t number_ = 0;  // the number of the next batch

@@ -13,7 +13,7 @@ namespace autocast {
 namespace {
 
 struct State {
-  ScalarType dtypes[2] = {kBFloat16, kHalf};  // of kCPU and kCUDA
+  ScalarType cpu_dtype = kBFloat16, accelerator_dtype = kHalf;
   bool cache_enabled = true;
   int nesting = 0;
 };
@@ -22,14 +22,16 @@ thread_local constinit State state;
 uint8_t bit_of(DeviceType device) { return static_cast<uint8_t>(1 << static_cast<int>(device)); }
 
 void check_device(DeviceType device) {
-  ARGAND_CHECK(ValueError, device == kCPU || device == kCUDA, "autocast: expected device type cpu or cuda, got ",
-               device_type_name(device));
+  ARGAND_CHECK(ValueError, device == kCPU || device == accelerator_type(), "autocast: expected device type cpu or ",
+               device_type_name(accelerator_type()), ", got ", device_type_name(device));
 }
 
 ScalarType& dtype_of(DeviceType device) {
   check_device(device);
-  return state.dtypes[static_cast<int>(device)];
+  return device == kCPU ? state.cpu_dtype : state.accelerator_dtype;
 }
+
+Autocast policy_of(const OpInfo& op, DeviceType device) { return device == kCPU ? op.autocast_cpu : op.autocast; }
 
 bool is_supported(ScalarType dtype) { return dtype == kHalf || dtype == kBFloat16; }
 
@@ -83,7 +85,7 @@ bool has_explicit_dtype(const OpInfo& op, const void* args) {
 }
 
 void cast_arguments(const OpInfo& op, void* args, TensorSlots& slots, DeviceType device) {
-  const Autocast policy = op.autocast[static_cast<int>(device)];
+  const Autocast policy = policy_of(op, device);
   ScalarType to = policy == Autocast::kFloat32 ? kFloat : dtype_of(device);
   if (policy == Autocast::kPromote)
     for (const TensorSlot& s : slots)
@@ -130,7 +132,7 @@ void exec::AutocastScope::apply(const OpInfo& op, void* args) {
   op.args.tensors(args, slots);
   const DeviceType device = autocast::device_of(slots);
   const bool on = (before_ & autocast::bit_of(device)) != 0;
-  switch (on ? op.autocast[static_cast<int>(device)] : Autocast::kNone) {
+  switch (on ? autocast::policy_of(op, device) : Autocast::kNone) {
     case Autocast::kNone:
       if (op.kind != OpKind::kComposite) return;
       enabled = std::exchange(before_, uint8_t{0});

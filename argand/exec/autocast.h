@@ -21,9 +21,9 @@ namespace argand {
 namespace autocast {
 
 bool is_autocast_enabled(DeviceType device);
-// ValueError for a device other than kCPU and kCUDA, here and in the functions below.
+// ValueError for a device other than kCPU and the process's accelerator, here and in the functions below.
 void set_autocast_enabled(DeviceType device, bool enabled);
-// The dtype of ops of lower precision: bfloat16 on the CPU and float16 on CUDA, unless set.
+// The dtype of ops of lower precision: bfloat16 on the CPU and float16 on accelerators, unless set.
 ScalarType get_autocast_dtype(DeviceType device);
 // DtypeError for a dtype other than float16 and bfloat16.
 void set_autocast_dtype(DeviceType device, ScalarType dtype);

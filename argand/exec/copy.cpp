@@ -40,7 +40,7 @@ void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blockin
   const Tensor source = dense(from, type);
   const bool direct = to.is_contiguous() && to.dtype() == type && to.sizes() == from.sizes();
   const Tensor target = direct ? to : new_tensor({source.impl().sizes, type}, to.device());
-  const Device& device = from.is_cuda() ? from.device() : to.device();
+  const Device& device = from.is_accelerator() ? from.device() : to.device();
   const CurrentOp current(*current_op() ? current_op() : "copy", {&target, 1});
   recover_overwritten(target);
   backend_of(device.type())

@@ -4,11 +4,10 @@
 // Work is issued asynchronously, in order per stream; what the issue window still holds is issued before anything here
 // that orders or waits.
 #pragma once
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "argand/runtime/backend.h"
+#include "argand/exec/stream.h"
 
 namespace argand::cuda {
 
@@ -47,26 +46,13 @@ class DeviceGuard {
 
 class Event;
 
-// A queue of work.  Copies of the handle mean the same queue.
-class Stream {
+// Copies of the handle mean the same queue.
+class Stream : public argand::Stream {
  public:
-  explicit Stream(const StreamRef& ref) : ref_(ref) {}
-  DeviceIndex device_index() const { return ref_.device; }
-  Device device() const { return Device(kCUDA, ref_.device); }
+  explicit Stream(const StreamRef& ref) : argand::Stream(kCUDA, ref) {}
   // The cudaStream_t; null: the default stream.  The caller may use it, so work given to it is no longer delayed.
   void* handle() const;
-  const StreamRef& ref() const { return ref_; }
-
-  bool query() const;        // whether all work is done
-  void synchronize() const;  // waits for it
-  // Work given to this stream from now on starts after the work that the event (the other stream) covers now.
-  void wait_event(const Event& event) const;
-  void wait_stream(const Stream& other) const;
   Event record_event() const;
-  friend bool operator==(const Stream& a, const Stream& b) { return a.ref_ == b.ref_; }
-
- private:
-  StreamRef ref_;
 };
 
 Stream default_stream(DeviceIndex device = -1);
@@ -76,42 +62,19 @@ Stream stream_from_pool(DeviceIndex device = -1, int priority = 0);
 Stream external_stream(void* handle, DeviceIndex device = -1);
 void set_stream(const Stream& stream);  // of the calling thread, for the stream's device
 
-// Makes a stream, and its device, current for a scope.
-class StreamGuard {
- public:
-  explicit StreamGuard(const Stream& stream);
-  ~StreamGuard();
-  StreamGuard(const StreamGuard&) = delete;
-  StreamGuard& operator=(const StreamGuard&) = delete;
+using argand::StreamGuard;
 
- private:
-  DeviceScope device_;
-  Stream before_;
-};
-
-// A point in a stream.  Recording it again moves it to the later point.
-class Event {
+class Event : public argand::Event {
  public:
   // `interprocess`: other processes can open it by its ipc_handle(); such an event has no timing.
   explicit Event(bool enable_timing = false, bool interprocess = false);
   static Event from_ipc_handle(DeviceIndex device, const std::string& handle);
   std::string ipc_handle();  // of an event of the current device, if it was not recorded yet
-  void record();
-  void record(const Stream& stream);
-  // The same, but it is issued together with the next work of the stream, and issues no delayed work.  `stream` is the
-  // calling thread's current one.
-  void record_late(const Stream& stream);
-  void wait(const Stream& stream) const;
-  bool query() const;        // true too if it was never recorded
-  void synchronize() const;  // waits for it
-  // Milliseconds between two recorded events made with timing.
-  float elapsed_time(const Event& end) const;
+  void record();             // in the current stream
+  void record(const argand::Stream& stream);
 
  private:
-  friend class Stream;
-  EventHandle handle(DeviceIndex device);
-  std::shared_ptr<void> event_;
-  bool timing_, interprocess_;
+  bool interprocess_;
 };
 
 }  // namespace argand::cuda

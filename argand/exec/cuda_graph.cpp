@@ -25,10 +25,7 @@ MempoolId_t graph_pool_handle() {
   return {0, ++last};
 }
 
-bool is_current_stream_capturing() {
-  Backend* backend = find_backend(kCUDA);
-  return backend && backend->is_capturing();
-}
+bool is_current_stream_capturing() { return is_capturing(); }
 
 uint64_t replays_started() { return replays.load(std::memory_order_relaxed); }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <chrono>
 
-#include "argand/exec/cuda.h"
+#include "argand/exec/stream.h"
 
 namespace argand::tracing {
 
@@ -11,10 +11,10 @@ using Clock = std::chrono::steady_clock;
 // Times of one device agree with each other to a microsecond, with the host's to about ten.
 class DeviceClock {
  public:
-  // For a GPU, it waits for the current stream.  For another device, this is the host's clock alone.
+  // For an accelerator, it waits for the current stream.  For another device, this is the host's clock alone.
   explicit DeviceClock(const Device& device) : device_(device) {
-    if (!device_.is_cuda()) return;
-    reference_.record(cuda::current_stream(device_.index()));
+    if (!device_.is_accelerator()) return;
+    reference_.record(current_stream(device_));
     reference_.synchronize();
     begun_ = Clock::now();
   }
@@ -22,14 +22,14 @@ class DeviceClock {
   // When the clock was made.
   Clock::time_point begun() const { return begun_; }
   // Microseconds from then to an event of the device, which was made with timing; waits for it.
-  double us_of(const cuda::Event& e) const {
+  double us_of(const Event& e) const {
     e.synchronize();
     return 1000.0 * static_cast<double>(reference_.elapsed_time(e));
   }
 
  private:
   Device device_;
-  cuda::Event reference_{true};  // at `begun_` on the device
+  Event reference_{device_.type(), true};  // at `begun_` on the device
   Clock::time_point begun_ = Clock::now();
 };
 

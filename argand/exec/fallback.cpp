@@ -96,7 +96,7 @@ void run_on_cpu(const OpInfo& op, void* args, std::span<Tensor> outs, std::strin
   warn_once(op, device, missing);
   {
     const FallbackScope of_device(device);
-    op.kernels[static_cast<int>(kCPU)](args, hosts);
+    op.kernel(args, hosts);
   }
   copies.return_written(outs);
 }

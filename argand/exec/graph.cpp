@@ -110,7 +110,7 @@ Node*& running_node() {
 uint32_t Node::add_input(const Tensor& forward_result) {
   input_metas_.emplace_back(forward_result);
   const Device& device = input_metas_.back().device;
-  if (device.is_cuda() && place_.device.is_cpu()) {
+  if (device.is_accelerator() && place_.device.is_cpu()) {
     place_.device = device;
     if (StorageImpl::side_streams.load(std::memory_order_relaxed)) place_ = exec::Place(device);
   }

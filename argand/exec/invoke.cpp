@@ -61,7 +61,7 @@ Tensor new_tensor_from(const TensorMeta& meta, Allocator& allocator) {
 Tensor new_pinned_tensor(const OpInfo& op, const TensorMeta& meta, const Device& device) {
   ARGAND_CHECK(DeviceError, device.is_cpu(), op.name,
                ": only dense CPU tensors can be pinned, got pin_memory=True for a tensor on ", device);
-  return new_tensor_from(meta, backend_of(kCUDA).pinned_allocator());
+  return new_tensor_from(meta, accelerator().pinned_allocator());
 }
 
 }  // namespace
@@ -224,9 +224,9 @@ void start_kernel(const OpInfo& op, const Device& device, void* args, TensorSlot
   const DeviceScope on_device(device);
   const NumbersOnDevice numbers(op, device, slots);
   std::string missing;
-  if (const auto kernel = op.kernels[static_cast<int>(device.type())]) {
+  if (device.is_cpu() || op.runs_anywhere) {
     try {
-      return kernel(args, outs);
+      return op.kernel(args, outs);
     } catch (const NotOnDevice& e) {
       missing = e.what();
     }
@@ -506,6 +506,18 @@ class CompositeName {
   uint64_t since_ = 0;
 };
 
+// Runs the body of a composite op.  The body must ask Block::has() before it calls a block: unlike the kernel of an op
+// it cannot run again on the CPU, because what it has called may have had effects.
+template <class Body>
+void run_body(const OpInfo& op, const Body& body) {
+  try {
+    body();
+  } catch (const NotOnDevice& e) {
+    ARGAND_THROW(NotImplementedError, op.name, ": the device of the tensors has no kernel for this call",
+                 *e.what() ? ": " : "", e.what());
+  }
+}
+
 std::vector<Tensor> run_named(const OpInfo& op, void* args) {
   std::vector<Tensor> results;
   if (op.kind == OpKind::kComposite) {
@@ -513,7 +525,7 @@ std::vector<Tensor> run_named(const OpInfo& op, void* args) {
     check_composite(op, args);
     const bool pinned = asks_to_pin(op, args);
     const CompositeName name(op, args);
-    op.compose_tensors(args, results);
+    run_body(op, [&] { op.compose_tensors(args, results); });
     if (any_watched()) [[unlikely]]
       check_arguments(op, args);
     for (const Tensor& result : results) name.give(result);
@@ -574,7 +586,7 @@ void run_composite(const OpInfo& op, void* args, void* result) {
   check_composite(op, args);
   const bool pinned = asks_to_pin(op, args);
   const CompositeName name(op, args);
-  op.compose(args, result);
+  run_body(op, [&] { op.compose(args, result); });
   if (any_watched()) [[unlikely]]
     check_arguments(op, args);
   name.give_all(result);

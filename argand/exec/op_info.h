@@ -119,16 +119,16 @@ struct OpInfo {
   Signature signature;
   const char* doc;
   OpKind kind;
-  Autocast autocast[kNumDeviceTypes];
-  bool differentiable;        // false: results never require a gradient
-  bool inplace_only;          // the op is called `name_` and writes its first argument
-  bool has_inplace, has_out;  // the form `name_`, the form `name_out`
-  bool random;                // draws from a generator
-  bool starts_from_self;      // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
-  bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
-  bool crosses_devices;       // tensors on different devices; the result is on that of the first
-  bool writes_one_value;      // to all elements of argument 0, which may overlap themselves
-  const char* transform;      // a Fourier transform: how it refuses complex tensors, "" if it takes them; else null
+  Autocast autocast, autocast_cpu;  // on accelerators, on the CPU
+  bool differentiable;              // false: results never require a gradient
+  bool inplace_only;                // the op is called `name_` and writes its first argument
+  bool has_inplace, has_out;        // the form `name_`, the form `name_out`
+  bool random;                      // draws from a generator
+  bool starts_from_self;            // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
+  bool writes_strided;              // such a kernel takes any strides; otherwise it is given a contiguous tensor
+  bool crosses_devices;             // tensors on different devices; the result is on that of the first
+  bool writes_one_value;            // to all elements of argument 0, which may overlap themselves
+  const char* transform;  // a Fourier transform: how it refuses complex tensors, "" if it takes them; else null
   OutRules out;
   int num_outputs;
   uint32_t required_tensors;       // bit i: argument i is a tensor that no call may leave undefined
@@ -147,7 +147,8 @@ struct OpInfo {
   void (*check)(const void* args);  // throws what the user should see; null: nothing to check
   void (*infer)(const void* args, TensorMetas& out);
   ViewLayout (*view)(const void* args);
-  void (*kernels[kNumDeviceTypes])(const void* args, std::span<Tensor> outs);
+  void (*kernel)(const void* args, std::span<Tensor> outs);  // takes tensors of the CPU
+  bool runs_anywhere;  // ... and of any device that has the blocks which it uses, see kernels/blocks.h
   void (*compose)(const void* args, void* result);
   void (*compose_tensors)(const void* args, std::vector<Tensor>& results);  // the same; a number becomes a 0-dim tensor
   intrusive_ptr<autograd::OpNode> (*make_node)(void* args);  // moves the arguments into the graph; null: no gradient

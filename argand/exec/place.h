@@ -8,7 +8,7 @@ struct Place {
   Device device;
   void* stream = nullptr;
   explicit Place(const Device& d) : device(d) {
-    if (d.is_cuda()) stream = backend_of(d.type()).current_stream(d.index()).handle;
+    if (d.is_accelerator()) stream = backend_of(d.type()).current_stream(d.index()).handle;
   }
   friend bool operator==(const Place& a, const Place& b) { return a.device == b.device && a.stream == b.stream; }
 };
@@ -17,7 +17,7 @@ struct Place {
 class PlaceScope {
  public:
   explicit PlaceScope(const Place& place) : device_(place.device) {
-    if (!place.device.is_cuda()) return;
+    if (!place.device.is_accelerator()) return;
     backend_ = &backend_of(place.device.type());
     before_ = backend_->current_stream(place.device.index());
     if (before_.handle != place.stream) backend_->set_current_stream({place.device.index(), place.stream});

@@ -14,7 +14,6 @@
 #include "argand/base/error.h"
 #include "argand/base/fork_mutex.h"
 #include "argand/core/memory_hook.h"
-#include "argand/exec/cuda_graph.h"
 #include "argand/exec/device_clock.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/node_names.h"
@@ -33,7 +32,7 @@ namespace {
 
 struct OnDevice {
   OnDevice(const Device& device, bool is_known_to_work)
-      : stream(cuda::current_stream(device.index())), works(is_known_to_work) {
+      : stream(current_stream(device)), begin(device.type(), true), end(device.type(), true), works(is_known_to_work) {
     begin.record_late(stream);
     launches = launches_so_far();
   }
@@ -52,10 +51,10 @@ struct OnDevice {
     launches = launches_so_far() - launches;
   }
   // Launches of the whole process: if other threads launch meanwhile, a span that launches nothing looks as if it did.
-  static uint64_t launches_so_far() { return backend_of(kCUDA).issue_stats().launches; }
+  static uint64_t launches_so_far() { return accelerator().issue_stats().launches; }
 
-  cuda::Stream stream;
-  cuda::Event begin{true}, end{true};
+  Stream stream;
+  argand::Event begin, end;
   bool works;             // there is something to time, whether or not it is a launch
   uint64_t launches = 0;  // before it; once it has ended: within it
   bool ended = false;
@@ -111,7 +110,7 @@ struct Session::Log {
     const std::lock_guard lock(clocks_mutex);
     clocks.try_emplace(device.index(), device);
   }
-  double us_of(const cuda::Event& event, const Device& device) {
+  double us_of(const argand::Event& event, const Device& device) {
     const std::lock_guard lock(clocks_mutex);
     const DeviceClock& clock = clocks.at(device.index());
     return std::chrono::duration<double, std::micro>(clock.begun() - begun).count() + clock.us_of(event);
@@ -269,17 +268,17 @@ std::optional<Device> device_of(const OpInfo& op, void* args) {
   bool any = false;
   for (const TensorSlot& s : slots) {
     if (!s.tensor->defined()) continue;
-    if (s.tensor->is_cuda()) return s.tensor->device();
+    if (s.tensor->is_accelerator()) return s.tensor->device();
     any = true;
   }
   if (any) return std::nullopt;
   const TensorOptions* options = op.args.options(args);  // an op that makes a tensor says where
-  if (options && options->device().is_cuda()) return with_index(options->device());
+  if (options && options->device().is_accelerator()) return with_index(options->device());
   return std::nullopt;
 }
 
 void start_timing(Event& event, Session::Log& session, const Device& device, bool works) {
-  if (!device.is_cuda() || cuda::is_current_stream_capturing()) return;
+  if (!device.is_accelerator() || is_capturing()) return;
   session.start_clock(device);
   event.on_device = std::make_shared<OnDevice>(device, works);
 }
@@ -353,7 +352,7 @@ void Span::open(const OpInfo& op, void* args, Form form) noexcept {
   const Opened o = opened([&](Session::Log& session) {
     Event event{.name = name_of(op, form), .scope = Scope::kFunction};
     if (session.options.shapes) event.arguments = describe_arguments(op, args);
-    if (!session.options.device || !loaded_backend(kCUDA)) return event;
+    if (!session.options.device || !loaded_accelerator()) return event;
     if (const auto device = device_of(op, args)) start_timing(event, session, *device, op.kind != OpKind::kComposite);
     return event;
   });
@@ -390,7 +389,7 @@ void Span::close() noexcept {
       log->innermost = log->events[static_cast<size_t>(log->innermost)].parent;
     const std::shared_ptr<OnDevice> on = event.on_device;
     lock.unlock();  // what is given to the device meanwhile may allocate, which is noted here, too
-    if (!on || cuda::is_current_stream_capturing()) return;
+    if (!on || is_capturing()) return;
     on->record_end();
     lock.lock();
     on->ended = log->session == session_;
@@ -412,7 +411,7 @@ Session::Session(Options options) {
   exec::flush();
   All& all = All::get();
   auto log = std::make_shared<Log>(std::move(options));
-  if (log->options.device && loaded_backend(kCUDA)) log->start_clock(with_index(Device(kCUDA)));
+  if (log->options.device && loaded_accelerator()) log->start_clock(with_index(accelerator_type()));
   {
     const std::lock_guard lock(all.mutex);
     ARGAND_CHECK(ValueError, Active::session.load() == 0, "profiler: there is a session already");

@@ -12,7 +12,7 @@ ThreadState::ThreadState()
       autocast_cache_(autocast::is_autocast_cache_enabled()),
       dispatch_(DispatchHooks::state & ~DispatchHooks::kModes) {
   if ((DispatchHooks::state & DispatchHooks::kModes) != 0) modes_ = DispatchHooks::interceptor.load()->modes();
-  Backend* gpu = loaded_backend(kCUDA);
+  Backend* gpu = loaded_accelerator();
   if (!gpu || !StorageImpl::side_streams.load(std::memory_order_relaxed)) return;
   for (int d = 0; d < gpu->device_count(); ++d) streams_.push_back(gpu->current_stream(static_cast<DeviceIndex>(d)));
 }
@@ -23,7 +23,7 @@ ThreadState::Scope::Scope(const ThreadState& state)
       inference_(state.inference_),
       grad_(state.grad_),
       cpu_(kCPU, state.cpu_.dtype, state.cpu_.enabled, state.autocast_cache_),
-      cuda_(kCUDA, state.cuda_.dtype, state.cuda_.enabled, state.autocast_cache_),
+      accelerator_(accelerator_type(), state.accelerator_.dtype, state.accelerator_.enabled, state.autocast_cache_),
       saved_hooks_(state.saved_hooks_),
       dispatches_(state.modes_ != nullptr),
       dispatch_before_(DispatchHooks::state) {
@@ -32,15 +32,15 @@ ThreadState::Scope::Scope(const ThreadState& state)
   set_window_mode(state.window_);
   set_default_device(state.device_);
   for (const StreamRef& s : state.streams_) {
-    streams_before_.push_back(backend_of(kCUDA).current_stream(s.device));
-    backend_of(kCUDA).set_current_stream(s);
+    streams_before_.push_back(accelerator().current_stream(s.device));
+    accelerator().set_current_stream(s);
   }
 }
 
 ThreadState::Scope::~Scope() {
   if (dispatches_) DispatchHooks::interceptor.load()->exchange_modes(std::move(modes_before_));
   DispatchHooks::state = dispatch_before_;
-  for (const StreamRef& s : streams_before_) backend_of(kCUDA).set_current_stream(s);
+  for (const StreamRef& s : streams_before_) accelerator().set_current_stream(s);
   set_default_device(device_before_);
   set_window_mode(window_before_);
 }

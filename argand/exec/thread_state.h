@@ -1,5 +1,5 @@
 // The thread-local modes that ops read: gradient recording, inference mode, autocast, the default device, the current
-// streams of all GPUs, dispatch modes, hooks of saved tensors, and whether pointwise work may wait in a window.  A
+// streams of all devices, dispatch modes, hooks of saved tensors, and whether pointwise work may wait in a window.  A
 // thread that works for another one takes over that thread's modes.
 #pragma once
 #include <memory>
@@ -29,7 +29,7 @@ class ThreadState {
     const Device device_before_;
     const InferenceMode inference_;
     const AutoGradMode grad_;
-    const AutocastGuard cpu_, cuda_;
+    const AutocastGuard cpu_, accelerator_;
     const autograd::SavedHooksState::Scope saved_hooks_;
     std::vector<StreamRef> streams_before_;
     const bool dispatches_;
@@ -48,7 +48,7 @@ class ThreadState {
   bool grad_, inference_;
   WindowMode window_;
   Device device_;
-  Autocast cpu_{kCPU}, cuda_{kCUDA};
+  Autocast cpu_{kCPU}, accelerator_{accelerator_type()};
   bool autocast_cache_;
   autograd::SavedHooksState saved_hooks_;
   uint8_t dispatch_;                // DispatchHooks::state, without its modes

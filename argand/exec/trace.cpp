@@ -10,7 +10,6 @@
 
 #include "argand/base/error.h"
 #include "argand/base/fork_mutex.h"
-#include "argand/exec/cuda_graph.h"
 #include "argand/exec/device_clock.h"
 #include "argand/exec/profiler.h"
 
@@ -23,7 +22,7 @@ double us_between(Clock::time_point from, Clock::time_point to) {
 
 struct OnStream {
   const char* row;
-  cuda::Event begin{true}, end{true};
+  Event begin, end;
 };
 struct Closed {
   const char* name;
@@ -121,22 +120,21 @@ struct Span::Open {
   std::shared_ptr<Recording::Log> log;  // null: no recording, only a profiler that sees the span
   profiler::Span profiled;
   Closed span;
-  std::optional<cuda::Stream> stream;
+  std::optional<Stream> stream;
 };
 
-Span::Span(const char* name, int64_t number, const char* row, const std::optional<cuda::Stream>& stream) {
+Span::Span(const char* name, int64_t number, const char* row, const std::optional<Stream>& stream) {
   auto log = current_log();
   if (!log && !profiler::is_active()) return;
   // Events in a capture have no times.
-  const bool on_stream =
-      log && stream && stream->device() == log->clock.device() && !cuda::is_current_stream_capturing();
+  const bool on_stream = log && stream && stream->device() == log->clock.device() && !is_capturing();
   open_.reset(new Open{std::move(log),
                        profiler::Span(name, profiler::Scope::kUser),
                        {name, number, std::this_thread::get_id(), Clock::now(), {}, {}},
                        {}});
   if (!on_stream) return;
   open_->stream = stream;
-  open_->span.stream.emplace(OnStream{row});
+  open_->span.stream.emplace(OnStream{row, Event(stream->device_type(), true), Event(stream->device_type(), true)});
   open_->span.stream->begin.record(*stream);
 }
 

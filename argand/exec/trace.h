@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "argand/exec/cuda.h"
+#include "argand/exec/stream.h"
 
 namespace argand::tracing {
 
@@ -55,7 +55,7 @@ class Span {
  public:
   // `number`: for example that of the batch or the step.  With a stream, the span also covers the work that the stream
   // gets meanwhile.
-  Span(const char* name, int64_t number, const char* row = "", const std::optional<cuda::Stream>& stream = {});
+  Span(const char* name, int64_t number, const char* row = "", const std::optional<Stream>& stream = {});
   ~Span();  // what cannot be recorded, because the device failed, is left out
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;

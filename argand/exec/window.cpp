@@ -587,12 +587,12 @@ void flush() {
 }
 WindowStats window_stats() { return (*thread_window()).stats(); }
 Stats stats() {
-  Backend* gpu = loaded_backend(kCUDA);
+  Backend* gpu = loaded_accelerator();
   return {window_stats(), gpu ? gpu->issue_stats() : IssueStats{}};
 }
 void joint() {
   waited = false;
-  Backend* gpu = loaded_backend(kCUDA);
+  Backend* gpu = loaded_accelerator();
   if (!gpu) return;
   flush();
   gpu->joint();
@@ -604,7 +604,7 @@ void note_wait() { waited = true; }
 void set_window_mutant(Mutant m) { active_mutant.store(m, std::memory_order_relaxed); }
 
 bool known_ones(const Tensor& t) {
-  if (!t.is_cuda()) return false;
+  if (!t.is_accelerator()) return false;
   Window& window = *thread_window();
   return t.storage()->pending() == &window && window.makes_ones(t);
 }

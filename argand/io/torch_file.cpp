@@ -4,8 +4,8 @@
 
 #include "argand/core/grad_mode.h"
 #include "argand/core/watched_bytes.h"
-#include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/stream.h"
 #include "argand/io/format_error.h"
 #include "argand/io/torch_archive.h"
 #include "argand/io/torch_names.h"
@@ -41,7 +41,7 @@ TorchImage::TorchImage(const Value& value, bool copied) {
     const auto size = static_cast<int64_t>(t.storage()->nbytes());
     Tensor bytes = exec::alias(t, {size}, {1}, 0, kByte);
     if (copied) {
-      const bool from_gpu = bytes.device().is_cuda();
+      const bool from_gpu = bytes.is_accelerator();
       const NoGradGuard no_grad;
       const Tensor copy = empty({size}, TensorOptions(kByte).pinned_memory(from_gpu));
       copy.copy_(bytes, /*non_blocking=*/from_gpu);
@@ -53,7 +53,7 @@ TorchImage::TorchImage(const Value& value, bool copied) {
   if (!copied) return;
   if (waits)
     for (const Tensor& t : forms.storages())
-      if (t.device().is_cuda()) cuda::current_stream(t.device().index()).synchronize();
+      if (t.is_accelerator()) current_stream(t.device()).synchronize();
   // Delayed work is computed by this thread.
   for (const Tensor& t : storages_) t.impl().data();
 }

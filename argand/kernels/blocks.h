@@ -84,6 +84,7 @@ class Block<Result(Arguments...)> {
     if (!f) throw NotOnDevice();
     return *f;
   }
+  bool has(DeviceType type) const { return functions_[static_cast<int>(type)].load(std::memory_order_relaxed); }
   void set(DeviceType type, Function& f) { functions_[static_cast<int>(type)].store(&f); }
 
  private:

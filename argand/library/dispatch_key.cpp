@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "argand/exec/autocast.h"
+#include "argand/runtime/backend.h"
 
 namespace argand {
 
@@ -82,7 +83,7 @@ ExcludeDispatchKeyGuard::ExcludeDispatchKeyGuard(DispatchKeySet keys)
     : before_(excluded),
       grad_(GradMode::is_enabled()),
       autocast_cpu_(autocast::is_autocast_enabled(kCPU)),
-      autocast_cuda_(autocast::is_autocast_enabled(kCUDA)) {
+      autocast_cuda_(accelerator_type() == kCUDA && autocast::is_autocast_enabled(kCUDA)) {
   excluded = excluded | keys;
   if (keys.has(DispatchKey::Autograd)) GradMode::set_enabled(false);
   if (autocast_cpu_ && keys.has(DispatchKey::AutocastCPU)) autocast::set_autocast_enabled(kCPU, false);

@@ -305,7 +305,7 @@ void Module::load(serialize::InputArchive& archive) {
                  this->name(), ": expected ", tensor.sizes(), ", got ",
                  value.defined() ? str(value.sizes()) : "an undefined tensor");
     // Tensors saved on a GPU return there; others go to the module's device.
-    tensor.set_data(archive.device() || value.is_cuda() ? value.detach() : value.detach().to(tensor.device()));
+    tensor.set_data(archive.device() || value.is_accelerator() ? value.detach() : value.detach().to(tensor.device()));
   };
   for (const auto& parameter : named_parameters(/*recurse=*/false)) read(parameter.key(), parameter.value());
   for (const auto& buffer : named_buffers(/*recurse=*/false)) read(buffer.key(), buffer.value());

@@ -258,8 +258,8 @@ constexpr OpInfo make_info() {
   info.signature = {Args::kOverload, Args::kArguments, Args::kResults};
   info.doc = Op::doc;
   info.kind = Op::kind;
-  info.autocast[static_cast<int>(kCUDA)] = Op::autocast;
-  info.autocast[static_cast<int>(kCPU)] = autocast_on_cpu<Op>();
+  info.autocast = Op::autocast;
+  info.autocast_cpu = autocast_on_cpu<Op>();
   info.differentiable = Op::differentiable;
   info.starts_from_self = Op::starts_from_self;
   info.writes_strided = Op::writes_strided;
@@ -293,8 +293,8 @@ constexpr OpInfo make_info() {
   }
   if constexpr (Op::kind == OpKind::kKernel) {
     info.infer = infer<Op>;
-    info.kernels[static_cast<int>(kCPU)] = kernel<Op>;
-    if constexpr (kRunsAnywhere<Op>) info.kernels[static_cast<int>(kCUDA)] = kernel<Op>;
+    info.kernel = kernel<Op>;
+    info.runs_anywhere = kRunsAnywhere<Op>;
   }
   if constexpr (Op::kind == OpKind::kView) info.view = view<Op>;
   if constexpr (Op::kind == OpKind::kComposite) {

@@ -12,7 +12,7 @@ Tensor numbers_on(const Device& device, IntArrayRef numbers) {
   const auto n = static_cast<int64_t>(numbers.size());
   const Tensor out = exec::new_tensor({{n}, kLong}, device);
   if (n == 0 || device.is_meta()) return out;
-  if (!device.is_cpu() && n <= kMostPutNumbers) {
+  if (!device.is_cpu() && n <= kMostPutNumbers && blocks::put_numbers.has(device.type())) {
     blocks::put_numbers.on(device)(numbers.data(), n, static_cast<int64_t*>(out.impl().data()));
     return out;
   }

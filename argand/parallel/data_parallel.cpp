@@ -3,7 +3,6 @@
 #include <exception>
 #include <thread>
 
-#include "argand/exec/cuda.h"
 #include "argand/exec/thread_state.h"
 #include "argand/ops/functions.h"
 
@@ -29,8 +28,7 @@ void run_each(size_t n, const std::function<void(size_t)>& f) {
 }
 
 void run_on(const Device& device, const std::function<void()>& f) {
-  if (!device.is_cuda()) return f();
-  const cuda::DeviceGuard guard(device);
+  const DeviceScope here(device);
   f();
 }
 
@@ -48,7 +46,9 @@ Tensor gather(const std::vector<Tensor>& outputs, const Device& device, int64_t 
 
 std::vector<Device> all_gpus() {
   std::vector<Device> out;
-  for (int i = 0; i < cuda::device_count(); ++i) out.emplace_back(kCUDA, static_cast<DeviceIndex>(i));
+  Backend* const backend = find_accelerator();
+  for (int i = 0; backend && i < backend->device_count(); ++i)
+    out.emplace_back(accelerator_type(), static_cast<DeviceIndex>(i));
   return out;
 }
 

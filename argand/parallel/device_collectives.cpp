@@ -19,7 +19,7 @@ void DeviceWork::wait() {
 }
 
 void DeviceWork::join() {
-  const cuda::Stream current = cuda::current_stream(device_.index());
+  const Stream current = current_stream(device_);
   done_.wait(current);
   if (side_) side_->joined(current, mark_);
 }
@@ -56,7 +56,7 @@ DeviceCollectives::~DeviceCollectives() { world_.remove(*this); }
 bool DeviceCollectives::takes(const Tensors& read, const Tensors& written, std::optional<ReduceOp> op) const {
   const Device device = (written.empty() ? read : written)[0].device();
   const auto fits = [&](const Tensor& t) {
-    return t.is_cuda() && t.device() == device && (!op || engine_.takes(t.dtype(), op->kind));
+    return t.is_accelerator() && t.device() == device && (!op || engine_.takes(t.dtype(), op->kind));
   };
   return std::all_of(read.begin(), read.end(), fits) && std::all_of(written.begin(), written.end(), fits);
 }
@@ -109,7 +109,7 @@ WorkPtr DeviceCollectives::start(const std::string& call, const Tensors& read, c
   Seat& seat = seat_on(device);
   for (const Tensors* list : {&read, &written})
     for (const Tensor& t : *list) t.impl().data();  // what computes it goes to the caller's stream
-  seat.side->stream().wait_stream(cuda::current_stream(device.index()));
+  seat.side->stream().wait_stream(current_stream(device));
   const auto work = std::make_shared<DeviceWork>(call, written, device);
   {
     const SideStream::Turn turn(*seat.side);
@@ -121,7 +121,7 @@ WorkPtr DeviceCollectives::start(const std::string& call, const Tensors& read, c
     work->side_ = seat.side;
     work->done_.record(seat.side->stream());
   }
-  if (backend_of(kCUDA).is_capturing()) return work;  // replays finish without anybody looking
+  if (is_capturing()) return work;  // replays finish without anybody looking
   const std::lock_guard lock(mutex_);
   forget_finished();
   pending_.push_back({work, std::move(waiting)});

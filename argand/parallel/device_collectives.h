@@ -14,7 +14,7 @@
 #include <map>
 #include <optional>
 
-#include "argand/exec/cuda.h"
+#include "argand/exec/stream.h"
 #include "argand/parallel/process_group.h"
 #include "argand/parallel/side_stream.h"
 #include "argand/parallel/world.h"
@@ -26,7 +26,7 @@ namespace argand::parallel {
 class DeviceWork final : public Work {
  public:
   DeviceWork(std::string call, std::vector<Tensor> result, const Device& device)
-      : Work(std::move(call), std::move(result)), device_(device) {}
+      : Work(std::move(call), std::move(result)), device_(device), done_(device.type()) {}
   bool is_completed() override;
   // The current stream of the device waits, and the host does not, unless a timeout is given or the work has failed.
   void wait() override;
@@ -40,7 +40,7 @@ class DeviceWork final : public Work {
   const Device device_;
   SideStream* side_ = nullptr;  // the stream on which it runs
   uint64_t mark_ = 0;
-  cuda::Event done_;
+  Event done_;
 };
 
 class DeviceCollectives final : public World::Member {

@@ -253,7 +253,7 @@ class Group final : public ProcessGroup, private GroupArguments {
   }
 
   WorkPtr barrier() override {
-    if (device_) cuda::current_stream().synchronize();
+    if (device_) current_stream(accelerator_type()).synchronize();
     return start("barrier()", {}, {}, {}, [](Channel& c, const Tensors&, const Tensors&) { parallel::barrier(c); }, {});
   }
 

@@ -55,7 +55,7 @@ class Kept {
     std::set<SideStream*> sides;
     for (const auto& [tensor, side] : kept) sides.insert(side);
     for (SideStream* side : sides) {
-      const cuda::Stream owner = cuda::current_stream(side->stream().device_index());
+      const Stream owner = current_stream(side->stream().device());
       uint64_t mark = 0;
       {
         const SideStream::Turn turn(*side);
@@ -101,7 +101,7 @@ class SumBackward final : public autograd::Node {
           if (!grads[i].is_sparse()) grads[i].impl().data();  // issues what computes it, on the current stream
           bucket_->kept->keep(grads[i], side);
         }
-      side->stream().wait_stream(cuda::current_stream(side->stream().device_index()));
+      side->stream().wait_stream(current_stream(side->stream().device()));
     }
     const SideStream::Turn turn(before, side);
     Grads out = k_ > 0 && is_whole(grads) ? send_flat(grads) : each(grads);
@@ -162,7 +162,7 @@ class ArriveBackward final : public autograd::Node {
   }
   std::string name() const override { return "ReplicateBackward"; }
   Grads apply(Grads grads) override {
-    if (side_) cuda::current_stream(side_->stream().device_index()).wait_stream(side_->stream());
+    if (side_) current_stream(side_->stream().device()).wait_stream(side_->stream());
     return grads;
   }
 
@@ -242,7 +242,7 @@ void link_gradients(const std::vector<Tensor>& parameters, const std::vector<std
   if (buckets.empty()) return;
   for (const auto& list : copies) {
     const Device device = list[buckets[0][0]].device();
-    streams->push_back(device.is_cuda() ? &SideStream::of_replicas(device.index()) : nullptr);
+    streams->push_back(device.is_accelerator() ? &SideStream::of_replicas(device.index()) : nullptr);
   }
   const auto kept = Kept::make();
   for (const auto& members : buckets) link_bucket(members, wanted, copies, streams, kept);

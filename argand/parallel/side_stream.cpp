@@ -20,7 +20,7 @@ SideStream& SideStream::numbered(DeviceIndex device, size_t n) {
   static auto& streams = *new std::map<std::pair<DeviceIndex, size_t>, std::unique_ptr<SideStream>>;
   const std::lock_guard lock(mutex);
   std::unique_ptr<SideStream>& stream = streams[{device, n}];
-  if (!stream) stream.reset(new SideStream(cuda::stream_from_pool(device, kPriority)));
+  if (!stream) stream.reset(new SideStream(stream_from_pool(Device(accelerator_type(), device), kPriority)));
   return *stream;
 }
 
@@ -47,7 +47,7 @@ uint64_t SideStream::mark() const {
   return uses ? uses->mark(stream_.ref()) : 0;
 }
 
-void SideStream::joined(const cuda::Stream& owner, uint64_t mark) const {
+void SideStream::joined(const Stream& owner, uint64_t mark) const {
   if (const StreamUses* const uses = StreamUses::of_gpus.load()) uses->joined(owner.ref(), stream_.ref(), mark);
 }
 

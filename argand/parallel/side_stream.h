@@ -3,7 +3,7 @@
 #include <mutex>
 #include <optional>
 
-#include "argand/exec/cuda.h"
+#include "argand/exec/stream.h"
 #include "argand/runtime/stream_uses.h"
 
 namespace argand::parallel {
@@ -25,20 +25,20 @@ class SideStream {
 
    private:
     std::unique_lock<std::mutex> locks_[2];
-    std::optional<cuda::StreamGuard> first_, second_;  // the second ends before the first
+    std::optional<StreamGuard> first_, second_;  // the second ends before the first
   };
 
-  const cuda::Stream& stream() const { return stream_; }
+  const Stream& stream() const { return stream_; }
   // REQUIRES a Turn, or that no thread puts work there.  All uses so far: what waits in the thread's window is issued.
   uint64_t mark() const;
   // `owner` waits for what was on the stream at the mark.
-  void joined(const cuda::Stream& owner, uint64_t mark) const;
+  void joined(const Stream& owner, uint64_t mark) const;
 
  private:
-  explicit SideStream(const cuda::Stream& stream) : stream_(stream) {}
+  explicit SideStream(const Stream& stream) : stream_(stream) {}
   static SideStream& numbered(DeviceIndex device, size_t n);
   std::mutex mutex_;
-  const cuda::Stream stream_;
+  const Stream stream_;
 };
 
 }  // namespace argand::parallel

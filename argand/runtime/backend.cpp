@@ -41,6 +41,7 @@ Allocator& meta_allocator() {
 }
 
 constinit std::atomic<Backend*> backends[kNumDeviceTypes] = {};
+constinit std::atomic<DeviceType> accelerator_in_use{kCPU};  // kCPU: none so far
 
 // ---- finding the CUDA backend: a library beside this one
 
@@ -53,6 +54,8 @@ std::string library_beside_this_one() {
 // Loads the library; returns the reason if there is no backend afterwards.  Its entry point registers the backend, or
 // returns why it cannot.
 std::string load_cuda() {
+  if (accelerator_type() != kCUDA)
+    return str("this process uses ", device_type_name(accelerator_type()), " devices, and a process has one kind");
   const std::string path = library_beside_this_one();
   if (!std::filesystem::exists(path))
     return "this build of Argand has no CUDA backend (" + path +
@@ -69,7 +72,18 @@ std::string load_cuda() {
 
 }  // namespace
 
-void register_backend(DeviceType type, Backend& backend) { backends[static_cast<int>(type)].store(&backend); }
+void register_backend(DeviceType type, Backend& backend) {
+  DeviceType before = kCPU;
+  if (!accelerator_in_use.compare_exchange_strong(before, type))
+    ARGAND_CHECK(DeviceError, before == type, "the backend of ", device_type_name(type),
+                 " cannot be registered: this process uses ", device_type_name(before), " devices already");
+  backends[static_cast<int>(type)].store(&backend);
+}
+
+DeviceType accelerator_type() {
+  const DeviceType type = accelerator_in_use.load(std::memory_order_acquire);
+  return type == kCPU ? kCUDA : type;
+}
 
 Backend* loaded_backend(DeviceType type) { return backends[static_cast<int>(type)].load(std::memory_order_acquire); }
 
@@ -93,7 +107,7 @@ Backend& backend_of(DeviceType type) {
 }
 
 Device with_index(const Device& device) {
-  if (!device.is_cuda() || device.has_index()) return device;
+  if (!device.is_accelerator() || device.has_index()) return device;
   return Device(device.type(), backend_of(device.type()).current_device());
 }
 

@@ -1,4 +1,4 @@
-// The interface of a device type.  A backend registers itself when its library is loaded; `core`, `exec` and the ops
+// The interface of an accelerator.  A backend registers itself when its library is loaded; `core`, `exec` and the ops
 // use it through this interface only.  Work of a stream runs in order; only functions that say "waits" wait for the
 // device.
 #pragma once
@@ -97,6 +97,9 @@ class Backend {
   virtual EventHandle make_event(DeviceIndex device, bool timing) = 0;
   virtual void destroy_event(EventHandle event) noexcept = 0;
   virtual void record(EventHandle event, const StreamRef& stream) = 0;
+  // The same, together with the next work of the stream, so that the device does not wait for the host between them.
+  // The stream is the calling thread's current one of its device.  Counts as a launch.
+  virtual void record_late(EventHandle event, const StreamRef& stream) { record(event, stream); }
   virtual void wait(const StreamRef& stream, EventHandle event) = 0;
   virtual bool query(EventHandle event) = 0;
   virtual void synchronize(EventHandle event) = 0;                     // waits; throws what kernels reported
@@ -113,6 +116,8 @@ class Backend {
   virtual bool is_capturing() = 0;  // the calling thread's current stream
 };
 
+// A process has at most one kind of accelerator (docs/design/0016-devices.md): DeviceError if a backend of another type
+// is registered already.
 void register_backend(DeviceType type, Backend& backend);
 // Null when there is none; `why`, if given, then says why and what to do.  Loads the backend's library on first use.
 Backend* find_backend(DeviceType type, std::string* why = nullptr);
@@ -120,6 +125,13 @@ Backend* find_backend(DeviceType type, std::string* why = nullptr);
 Backend* loaded_backend(DeviceType type);
 // The backend; DeviceError with that reason if there is none.
 Backend& backend_of(DeviceType type);
+
+// The kind of accelerator that the process uses: that of the registered backend, otherwise kCUDA.
+DeviceType accelerator_type();
+inline Backend* loaded_accelerator() { return loaded_backend(accelerator_type()); }
+inline Backend* find_accelerator(std::string* why = nullptr) { return find_backend(accelerator_type(), why); }
+inline Backend& accelerator() { return backend_of(accelerator_type()); }
+
 Allocator& allocator_for(const Device& device);
 // The device with an index: that of the current device if it has none.
 Device with_index(const Device& device);
@@ -128,7 +140,7 @@ Device with_index(const Device& device);
 class DeviceScope {
  public:
   explicit DeviceScope(const Device& device) {
-    if (!device.is_cuda() || !device.has_index()) return;
+    if (!device.is_accelerator() || !device.has_index()) return;
     backend_ = &backend_of(device.type());
     before_ = backend_->current_device();
     if (before_ != device.index()) backend_->set_device(device.index());

@@ -35,7 +35,7 @@ void register_communicator(const std::string& backend, const CommunicatorEngine&
 const CommunicatorEngine& find_communicator(const std::string& backend) {
   std::string why;
   const CommunicatorEngine* engine = registered(backend);
-  if (!engine && find_backend(kCUDA, &why)) engine = registered(backend);
+  if (!engine && find_accelerator(&why)) engine = registered(backend);
   if (engine)
     why = engine->why_not();
   else if (why.empty())

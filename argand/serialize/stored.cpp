@@ -154,7 +154,7 @@ io::TensorFile stored(const Entries& entries) {
     }
     Tensor elements = tensor.detach();
     if (tensor.requires_grad()) note(kRequiresGrad, "");
-    if (tensor.is_cuda()) note(kDevice, tensor.device().str());
+    if (tensor.is_accelerator()) note(kDevice, tensor.device().str());
     if (tensor.dtype() == kComplexDouble) {
       note(kComplex, "");
       elements = view_as_real(elements);

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "argand/core/cpu_generator.h"
-#include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
 #include "argand/io/load.h"
 #include "argand/ops/functions.h"
@@ -17,9 +16,10 @@ using io::Value;
 
 std::vector<Generator> generators_of_gpus() {
   std::vector<Generator> out;
-  if (!cuda::is_available()) return out;
-  for (DeviceIndex i = 0; i < static_cast<DeviceIndex>(cuda::device_count()); ++i)
-    out.push_back(backend_of(kCUDA).default_generator(i));
+  Backend* const backend = find_accelerator();
+  if (!backend) return out;
+  for (int i = 0; i < backend->device_count(); ++i)
+    out.push_back(backend->default_generator(static_cast<DeviceIndex>(i)));
   return out;
 }
 
@@ -27,13 +27,13 @@ Value random_states() {
   Value out = Value::dict(), gpus = Value::list();
   out.set("cpu", tensor_of(default_cpu_generator().state()));
   for (const Generator& g : generators_of_gpus()) gpus.push_back(tensor_of(g.state()));
-  if (gpus.size() > 0) out.set("cuda", gpus);
+  if (gpus.size() > 0) out.set(device_type_name(accelerator_type()), gpus);
   return out;
 }
 
 void set_random_states(const Value& states) {
   default_cpu_generator().set_state(bytes_of(states["cpu"].tensor()));
-  const Value* const gpus = states.find("cuda");
+  const Value* const gpus = states.find(device_type_name(accelerator_type()));
   if (!gpus) return;
   std::vector<Generator> generators = generators_of_gpus();
   for (size_t i = 0; i < std::min(gpus->size(), generators.size()); ++i)

@@ -83,8 +83,8 @@ void add_streams(nb::module_& m) {
       .def_prop_ro("_as_parameter_", [](const Stream& s) { return reinterpret_cast<uintptr_t>(s.handle()); })
       .def("query", &Stream::query)
       .def("synchronize", &Stream::synchronize, nb::call_guard<NoGil>())
-      .def("wait_event", &Stream::wait_event)
-      .def("wait_stream", &Stream::wait_stream)
+      .def("wait_event", [](const Stream& s, const Event& e) { s.wait_event(e); })
+      .def("wait_stream", [](const Stream& s, const Stream& other) { s.wait_stream(other); })
       .def("_record", [](const Stream& s, Event& e) { e.record(s); })
       .def("__eq__",
            [](const Stream& a, nb::object b) { return nb::isinstance<Stream>(b) && a == nb::cast<Stream&>(b); })

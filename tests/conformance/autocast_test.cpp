@@ -26,7 +26,7 @@ const Outcomes* expected_of(const OpCase& c) {
     return out;
   }();
   EXPECT_FALSE(facts.empty()) << "tests/data/autocast_dtypes.txt is missing";
-  const auto it = facts.find({c.name, device_type_name(test_device().type())});
+  const auto it = facts.find({c.name, test_device().is_cpu() ? "cpu" : "cuda"});
   return it == facts.end() ? nullptr : &it->second;
 }
 

@@ -19,6 +19,7 @@ Tensor cotangent_of(const Tensor& result, Arrangement a) {
     const double x = std::cos(static_cast<double>(i) * 2.4 + 0.5);
     values.values[i] = result.is_complex() ? std::complex<double>(x, 0.5 - x) : x;
   }
+  const OnDevice device(result.device());
   return arranged(values, result.dtype(), applies(a, values.sizes) ? a : Arrangement::kContiguous);
 }
 

@@ -50,19 +50,24 @@ std::vector<Sample> samples_of(const OpInfo& op) { return std::move(sink_of(op).
 
 namespace {
 // Exit status 77: ctest counts it as skipped.
-Device under_test = [] {
+Device device_of_environment() {
   const char* text = std::getenv("ARGAND_TEST_DEVICE");
   const Device device(text && *text ? text : "cpu");
   std::string why;
-  if (!device.is_cuda() || find_backend(kCUDA, &why)) return with_index(device);
+  if (!device.is_accelerator() || find_backend(device.type(), &why)) return with_index(device);
   std::printf("skipped: no %s device: %s\n", device_type_name(device.type()), why.c_str());
   std::fflush(stdout);
   std::_Exit(77);
-}();
+}
+// Asked for by the first test, when a backend that is linked with the tests has been registered.
+Device& under_test() {
+  static Device device = device_of_environment();
+  return device;
+}
 }  // namespace
-const Device& test_device() { return under_test; }
-OnDevice::OnDevice(const Device& device) : before_(under_test) { under_test = device; }
-OnDevice::~OnDevice() { under_test = before_; }
+const Device& test_device() { return under_test(); }
+OnDevice::OnDevice(const Device& device) : before_(under_test()) { under_test() = device; }
+OnDevice::~OnDevice() { under_test() = before_; }
 
 // ---- values
 
@@ -124,7 +129,7 @@ T narrow(std::complex<double> v) {
 }  // namespace
 
 Array read(const Tensor& t) {
-  if (t.is_cuda()) return read(mirror(t, kCPU));
+  if (t.is_accelerator()) return read(mirror(t, kCPU));
   Array out{t.impl().sizes, {}};
   out.values.reserve(static_cast<size_t>(t.numel()));
   dispatch<kAllTypes>(t.dtype(), "read", [&](auto tag) {
@@ -135,7 +140,7 @@ Array read(const Tensor& t) {
 }
 
 void write(const Tensor& t, const Values& values) {
-  if (t.is_cuda()) {
+  if (t.is_accelerator()) {
     const Tensor host = mirror(t, kCPU);
     write(host, values);
     return copy_bytes(t, host);
@@ -314,7 +319,7 @@ Tensor arranged(const Array& array, ScalarType dtype, Arrangement a) {
 }
 
 std::vector<char> bytes_of(const Tensor& t) {
-  if (t.is_cuda()) return bytes_of(mirror(t, kCPU));
+  if (t.is_accelerator()) return bytes_of(mirror(t, kCPU));
   const char* p = static_cast<const char*>(t.storage()->data());
   return p ? std::vector<char>(p, p + t.storage()->nbytes()) : std::vector<char>();
 }

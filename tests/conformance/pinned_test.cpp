@@ -1,5 +1,5 @@
 // Every op that makes tensors by options makes them in page-locked memory if asked to, by whatever path: on the
-// pretended GPU too.  Where there is no GPU it is refused.
+// pretended device too.  Where there is no accelerator it is refused.
 #include <gtest/gtest.h>
 
 #include "argand/runtime/backend.h"
@@ -16,7 +16,7 @@ bool makes_by_options(const OpInfo& op) {
 }  // namespace
 
 void check_pinned(const OpCase& c) {
-  const bool can_pin = find_backend(kCUDA) != nullptr;
+  const bool can_pin = find_accelerator() != nullptr;
   const std::vector<Sample> samples = samples_of(*c.op);
   for (size_t i = 0; i < samples.size(); ++i) {
     if (!samples[i].error.empty()) continue;
@@ -31,9 +31,9 @@ void check_pinned(const OpCase& c) {
     }
     for (const Tensor& out : exec::call(*c.op, args->get())) EXPECT_TRUE(out.is_cpu() && out.is_pinned());
     const auto there = samples[i].args->clone();
-    TensorOptions& on_gpu = *c.op->args.options(there->get());
-    on_gpu = on_gpu.device(kCUDA);
-    EXPECT_THROW(exec::call(*c.op, there->get()), DeviceError) << "memory of a GPU cannot be pinned";
+    TensorOptions& elsewhere = *c.op->args.options(there->get());
+    elsewhere = elsewhere.device(accelerator_type());
+    EXPECT_THROW(exec::call(*c.op, there->get()), DeviceError) << "memory of a device cannot be pinned";
   }
 }
 

@@ -159,7 +159,14 @@ int failures(Check check) {
   return failures(check, info);
 }
 
-TEST(Planted, NothingWrong) {
+// The planted faults are those of kernels of the CPU.
+class Planted : public testing::Test {
+  void SetUp() override {
+    if (!test_device().is_cpu()) GTEST_SKIP() << "the planted kernels run on the CPU, the test device is another";
+  }
+};
+
+TEST_F(Planted, NothingWrong) {
   for (const Check check :
        {check_values, check_inplace, check_out, check_gradient, check_gradient_layouts, check_error_samples,
         check_unsupported_dtypes, check_wrong_tensors, check_meta, check_threads}) {
@@ -168,7 +175,7 @@ TEST(Planted, NothingWrong) {
     EXPECT_EQ(failures<ops::NegKernel>(check), 0);
   }
 }
-TEST(Planted, Values) {
+TEST_F(Planted, Values) {
   EXPECT_GT(failures<ops::WrongHalf>(check_values), 0);
   EXPECT_GT(failures<ops::IgnoresStrides>(check_values), 0);
   EXPECT_GT(failures<ops::ReadsTooEarly>(check_values), 0);
@@ -176,7 +183,7 @@ TEST(Planted, Values) {
   EXPECT_GT(failures<ops::LosesADtype>(check_values), 0);
   EXPECT_GT(failures<ops::LosesSmallElements>(check_values), 0);
 }
-TEST(Planted, Forms) {
+TEST_F(Planted, Forms) {
   // The in-place form computes another function than the op.
   static OpInfo info = ops::info_of<ops::Good>();
   static PointwiseInfo body = *info.pointwise;
@@ -193,18 +200,18 @@ TEST(Planted, Forms) {
   calls = 0;
   EXPECT_GT(failures(check_out, info), 0);
 }
-TEST(Planted, Gradient) { EXPECT_GT(failures<ops::WrongGradient>(check_gradient), 0); }
-TEST(Planted, GradientLayout) { EXPECT_GT(failures<ops::GradientIgnoresStrides>(check_gradient_layouts), 0); }
-TEST(Planted, NoGradient) { EXPECT_GT(failures<ops::NegKernel>(check_gradient), 0); }
-TEST(Planted, Errors) {
+TEST_F(Planted, Gradient) { EXPECT_GT(failures<ops::WrongGradient>(check_gradient), 0); }
+TEST_F(Planted, GradientLayout) { EXPECT_GT(failures<ops::GradientIgnoresStrides>(check_gradient_layouts), 0); }
+TEST_F(Planted, NoGradient) { EXPECT_GT(failures<ops::NegKernel>(check_gradient), 0); }
+TEST_F(Planted, Errors) {
   EXPECT_EQ(failures<ops::WrongMessage>(check_error_samples), 2);
   EXPECT_GT(failures<ops::ForgetsOddities>(check_wrong_tensors), 0);
 }
-TEST(Planted, Dtypes) {
+TEST_F(Planted, Dtypes) {
   EXPECT_GT(failures<ops::NamesNothing>(check_unsupported_dtypes), 0);
   EXPECT_GT(failures<ops::LosesADtype>(check_unsupported_dtypes), 0);
 }
-TEST(Planted, Devices) {
+TEST_F(Planted, Devices) {
   EXPECT_GT(failures<ops::WrongMetaShape>(check_meta), 0);
   EXPECT_GT(failures<ops::DependsOnThreads>(check_threads), 0);
   EXPECT_GT(failures<ops::DependsOnThreadsWhereTheyShare>(check_threads), 0);

@@ -13,7 +13,7 @@
 #include "argand/exec/window.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
-#include "tests/devices/pretended_gpus.h"
+#include "tests/sim/backend.h"
 
 namespace argand::autograd {
 namespace {
@@ -51,9 +51,9 @@ struct Fail : Function<Fail> {
 
 class SeveralDevices : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { argand::testing::register_pretended_gpus(); }
+  static void SetUpTestSuite() { sim::register_devices(kCUDA); }
   void SetUp() override { visits.clear(); }
-  void TearDown() override { EXPECT_EQ(argand::testing::take_races(), std::vector<std::string>{}); }
+  void TearDown() override { EXPECT_EQ(sim::take_races(), std::vector<std::string>{}); }
 };
 
 // A loss to which one weight contributes in many places, on all `devices` in turn, with a sum that depends on its
@@ -245,11 +245,11 @@ TEST_F(SeveralStreams, AMissingWaitIsSeen) {
   }
   const Tensor z = y + 1;
   exec::flush();
-  EXPECT_EQ(argand::testing::take_races().size(), 1U);
+  EXPECT_EQ(sim::take_races().size(), 1U);
   cuda::current_stream(0).wait_stream(side);
   const Tensor again = y + 1;
   exec::flush();
-  EXPECT_TRUE(argand::testing::take_races().empty());
+  EXPECT_TRUE(sim::take_races().empty());
 }
 
 // Forward on a side stream of each device, backward() and the look at gradients on the default streams.
@@ -334,7 +334,7 @@ TEST_F(SeveralStreams, ACallerOnASideStreamSeesGradientsThere) {
     const Tensor twice = w.grad() * 2;
     exec::flush();
   }
-  EXPECT_EQ(argand::testing::take_races(), std::vector<std::string>{});
+  EXPECT_EQ(sim::take_races(), std::vector<std::string>{});
   cuda::current_stream(0).wait_stream(side);
   EXPECT_EQ(values(w.grad()), std::vector<float>(16, 12));
 }

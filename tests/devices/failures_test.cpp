@@ -13,21 +13,22 @@
 #include "argand/ops/operators.h"
 #include "argand/ops/print/print.h"
 #include "tests/devices/failing_program.h"
-#include "tests/devices/pretended_gpus.h"
+#include "tests/sim/backend.h"
 
 namespace argand {
 namespace {
 
 using namespace argand::testing;
+using namespace argand::sim;
 const Device kGpu(kCUDA, 0);
 
 class Failures : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { argand::testing::register_pretended_gpus(); }
+  static void SetUpTestSuite() { sim::register_devices(kCUDA); }
   void TearDown() override {
     plant_failure(0);
     set_largest_block(SIZE_MAX);
-    argand::testing::take_races();
+    sim::take_races();
   }
 };
 

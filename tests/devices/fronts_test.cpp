@@ -9,7 +9,7 @@
 #include "argand/ops/index/tensor_index.h"
 #include "argand/ops/operators.h"
 #include "argand/serialize/serialize.h"
-#include "tests/devices/pretended_gpus.h"
+#include "tests/sim/backend.h"
 
 namespace argand {
 namespace {
@@ -18,8 +18,8 @@ const Device kGpu(kCUDA, 1);
 
 class Fronts : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { testing::register_pretended_gpus(); }
-  void TearDown() override { EXPECT_EQ(testing::take_races(), std::vector<std::string>{}); }
+  static void SetUpTestSuite() { sim::register_devices(kCUDA); }
+  void TearDown() override { EXPECT_EQ(sim::take_races(), std::vector<std::string>{}); }
 };
 
 bool equal_there(const Tensor& t, const Tensor& expected) { return t.device() == kGpu && t.cpu().equal(expected); }

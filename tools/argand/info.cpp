@@ -55,9 +55,7 @@ void print_gpus() {
 }
 
 // Where an op runs when its tensors are on a GPU.
-const char* place_on_gpu(const OpInfo& op) {
-  return op.kind == OpKind::kKernel && !op.kernels[static_cast<int>(kCUDA)] ? "cpu" : "gpu";
-}
+const char* place_on_gpu(const OpInfo& op) { return op.kind == OpKind::kKernel && !op.runs_anywhere ? "cpu" : "gpu"; }
 
 }  // namespace
 

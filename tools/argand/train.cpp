@@ -203,8 +203,8 @@ class Run {
   }
   // A span for the step's work on its stream, numbered as the prefetcher numbers its batches.
   tracing::Span compute_span(const char* name) const {
-    std::optional<cuda::Stream> stream;
-    if (device_.is_cuda()) stream = cuda::current_stream(device_.index());
+    std::optional<Stream> stream;
+    if (device_.is_accelerator()) stream = current_stream(device_);
     return {name, state_.batch - first_batch_, "compute stream", stream};
   }
 

@@ -109,7 +109,7 @@ void call_sample(const OpInfo& op, const Sample& sample, ScalarType dtype, Form 
 }
 
 bool is_packed(const OpInfo& op, ScalarType dtype) {
-  if (dtype == kHalf || dtype == kBFloat16) return op.autocast[static_cast<int>(kCUDA)] != Autocast::kFloat32;
+  if (dtype == kHalf || dtype == kBFloat16) return op.autocast != Autocast::kFloat32;
   const Promote promote = op.pointwise ? op.pointwise->promote : Promote::kDefault;
   return dtype == kFloat || (promote != Promote::kFloat && promote != Promote::kRealFloat);
 }

@@ -1,7 +1,6 @@
 // libargand calls this after it has loaded this library.
 #include "argand/base/error.h"
 #include "argand/exec/cuda/run_program.h"
-#include "argand/exec/late_record.h"
 #include "argand/exec/program_runner.h"
 #include "argand/exec/window.h"
 #include "argand/runtime/cuda/backend.h"
@@ -24,6 +23,5 @@ extern "C" const char* argand_cuda_start() {
   if (const char* reason = argand::cuda::register_cuda_backend()) return reason;
   argand::cuda::set_pressure_callback(issue_what_waits);
   argand::exec::register_program_runner(argand::kCUDA, argand::exec::run_on_gpu);
-  argand::exec::register_late_record(argand::cuda::record_late);
   return nullptr;
 }

@@ -216,7 +216,8 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
     const Device& device = a.query.device();
     return !trains_mask(a) && (a.dropout_p == 0 || !device.is_cpu()) &&
            (device.is_meta() ||
-            blocks::takes_attention.on(device)(a.query.dtype(), a.query.size(-1), a.value.size(-1)));
+            (blocks::takes_attention.has(device.type()) &&
+             blocks::takes_attention.on(device)(a.query.dtype(), a.query.size(-1), a.value.size(-1))));
   }
   // Whether its tensors are [N, heads, positions, features] without anything to broadcast.
   static bool suits_kernel(const Args& a) {

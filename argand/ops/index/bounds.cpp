@@ -29,10 +29,18 @@ Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t
 }
 
 Tensor checked_on_device(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap, int64_t ignored) {
-  const Tensor given = exec::dense(index), t = exec::new_tensor({given.impl().sizes, kLong}, index.device());
+  const bool is_taken = index.dtype() == kLong || index.dtype() == kInt;
+  const Tensor given = is_taken ? exec::dense(index) : exec::dense(index, kLong);
+  const Tensor t = exec::new_tensor({given.impl().sizes, kLong}, index.device());
+  if (!blocks::check_index.has(t.device().type())) {
+    const Tensor host = exec::new_tensor({given.impl().sizes, given.dtype()}, kCPU);
+    exec::copy_elements(host, given);
+    exec::copy_elements(t, checked_on_device(op, host, bound, dim, wrap, ignored));
+    return t;
+  }
   blocks::check_index.on(t.device())(op, given.impl().data(), given.dtype(), given.numel(), bound, dim, wrap, ignored,
                                      static_cast<int64_t*>(t.impl().data()));
-  if (bound == 0 && t.numel() > 0) {  // no index is valid: the kernel must not run
+  if (t.is_accelerator() && bound == 0 && t.numel() > 0) {  // no index is valid: the kernel must not run
     Backend& backend = backend_of(t.device().type());
     backend.synchronize(backend.current_stream(t.device().index()));
   }

@@ -88,8 +88,9 @@ struct BinaryCrossEntropy : Composite<BinaryCrossEntropyArgs> {
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(
-        ValueError, !a.self.is_cuda() || !autocast::is_autocast_enabled(kCUDA),
-        "binary_cross_entropy: unsafe under autocast on cuda, because float16 cannot hold probabilities near 1 "
+        ValueError, !a.self.is_accelerator() || !autocast::is_autocast_enabled(a.self.device().type()),
+        "binary_cross_entropy: unsafe under autocast on ", a.self.device().type(),
+        ", because float16 cannot hold probabilities near 1 "
         "and the gradients near 0. binary_cross_entropy_with_logits takes what comes before the sigmoid and is "
         "safe; or call this with float32 tensors where autocast is disabled");
     check_reduction("binary_cross_entropy", a.reduction);

@@ -23,9 +23,7 @@ void check_rows(const Tensor& self, const Tensor& target, const Tensor& weight, 
   check_class_targets("cross_entropy", self, target, weight);
 }
 
-bool under_autocast(const Tensor& t) {
-  return (t.is_cpu() || t.is_cuda()) && autocast::is_autocast_enabled(t.device().type());
-}
+bool under_autocast(const Tensor& t) { return !t.is_meta() && autocast::is_autocast_enabled(t.device().type()); }
 
 }  // namespace
 

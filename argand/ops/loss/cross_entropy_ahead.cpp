@@ -15,6 +15,7 @@
 
 #include "argand/base/fork_mutex.h"
 #include "argand/exec/known_ones.h"
+#include "argand/exec/stream.h"
 #include "argand/kernels/cross_entropy_forms.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
@@ -75,7 +76,7 @@ class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
     if (!g.defined()) return out;
     if (expected_.defined()) expectation().set(g);
     Tensor ready = std::move(ready_);
-    if (GradMode::is_enabled() || !ready.defined() || captured_ != backend_of(kCUDA).is_capturing() ||
+    if (GradMode::is_enabled() || !ready.defined() || captured_ != is_capturing() ||
         (!expected_.defined() && !exec::known_ones(g))) {
       out[0] = _cross_entropy_backward(g, self, target, {}, result(1), result(2), reduction, ignore_index, 0.0);
       return out;
@@ -95,13 +96,13 @@ class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
   }
 
   Tensor expected_, ready_;
-  const bool captured_ = backend_of(kCUDA).is_capturing();  // then `ready` belongs to the captured graph
+  const bool captured_ = is_capturing();  // then `ready` belongs to the captured graph
 };
 
 bool is_large(const Tensor& logits) {
   constexpr size_t kLarge = size_t{16} << 20;  // does not stay in cache until the backward pass
   // Not while capturing: each replay of the graph would read the expected value, long after it was freed.
-  return logits.nbytes() >= kLarge && !backend_of(kCUDA).is_capturing();
+  return logits.nbytes() >= kLarge && !is_capturing();
 }
 
 // The results of the op _cross_entropy, and `ready`.  False or NotOnDevice, with nothing done, if the device has no
@@ -127,7 +128,7 @@ void run_small(const Tensor& logits, const Tensor& target, int64_t reduction, in
 
 Tensor cross_entropy_ahead(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index,
                            bool wide) {
-  if (!logits.is_cuda() || !logits.requires_grad() || !GradMode::is_enabled() || logits.dim() != 2 ||
+  if (!logits.is_accelerator() || !logits.requires_grad() || !GradMode::is_enabled() || logits.dim() != 2 ||
       !(target.device() == logits.device()) || (reduction != Reduction::Mean && reduction != Reduction::Sum))
     return {};
   const bool small = is_small_cross_entropy(logits.size(0), logits.size(1));

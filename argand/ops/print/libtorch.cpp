@@ -133,14 +133,19 @@ std::string footer(const Tensor& t) {
 }  // namespace
 
 std::string type_name(DeviceType device, ScalarType dtype) {
-  return str(device == kCUDA ? "CUDA" : device == kCPU ? "CPU" : "Meta", dtype_cpp_name(dtype), "Type");
+  std::string name = device_type_name(device);  // "CUDAFloatType"
+  if (device == kMeta || device == kPrivateUse1)
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  else
+    for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return str(name, dtype_cpp_name(dtype), "Type");
 }
 std::string Tensor::toString() const { return !defined() ? "UndefinedType" : type_name(device().type(), dtype()); }
 
 std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize) {
   if (!t.defined()) return out << "[ Tensor (undefined) ]";
   ARGAND_CHECK(NotImplementedError, !t.is_meta(), "print: a meta tensor has no data to print");
-  const Tensor host = exec::dense_clone(t.is_cuda() ? t.cpu() : t, kDouble);
+  const Tensor host = exec::dense_clone(t.is_cpu() ? t : t.cpu(), kDouble);
   Writer writer(linesize);
   writer.tensor({static_cast<const double*>(host.impl().data()), static_cast<size_t>(host.numel())}, host.sizes());
   writer.out += footer(t);

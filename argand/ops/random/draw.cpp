@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "argand/core/cuda_generator.h"
 #include "argand/core/draw_watch.h"
 #include "argand/exec/fallback.h"
 #include "argand/kernels/blocks.h"
@@ -43,18 +42,6 @@ const Generator& of_device(const Device& device, const std::optional<Generator>&
   return generator;
 }
 
-// A seed of which each bit depends on all bits of both numbers (Steele, Lea and Flood, "Fast splittable pseudorandom
-// number generators", 2014): neighbouring seeds and offsets have nothing in common.
-uint64_t mixed(uint64_t seed, uint64_t offset) {
-  const auto mix = [](uint64_t x) {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-  };
-  constexpr uint64_t kGoldenGamma = 0x9e3779b97f4a7c15;
-  return mix(mix(seed + kGoldenGamma) + (offset + 1) * kGoldenGamma);
-}
-
 }  // namespace
 
 CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
@@ -64,13 +51,12 @@ CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
     announce_draw(*given.impl_ptr());
     return *given.get<CpuGeneratorImpl>();
   }
-  const Generator& given = of_device(device, g);
-  announce_draw(*given.impl_ptr());
-  auto& other = *given.get<CudaGeneratorImpl>();
+  GeneratorImpl& other = *of_device(device, g).impl_ptr();
+  announce_draw(other);
   // Not thread_local: a library that is loaded later (by Python) gets little thread-local memory.
   thread_local const auto stream = std::make_unique<CpuGeneratorImpl>();
   const std::lock_guard lock(other.mutex_);
-  stream->set_current_seed(mixed(other.current_seed(), other.advance(4)));
+  stream->set_current_seed(other.take_seed());
   return *stream;
 }
 

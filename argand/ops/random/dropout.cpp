@@ -1,6 +1,7 @@
 // Dropout: elements, or whole channels, become zero at random, and the others are scaled up.
 #include <cmath>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/random/args.h"
 #include "argand/ops/random/draw.h"
@@ -45,9 +46,10 @@ bool is_identity(const DropoutKind& d, const Tensor& input, double p, bool train
   return input.numel() == 0 || p == 0 || !train;
 }
 
-// A GPU need not draw the numbers of bernoulli_(): a byte per element instead of a factor.
+// A device that draws need not draw the numbers of bernoulli_(): a byte per element instead of a factor.
 bool takes_mask(const DropoutKind& d, const Tensor& input, double p) {
-  return input.is_cuda() && !d.channels && !d.alpha && p < 1 && is_floating_point(input.dtype());
+  return blocks::run_draw.has(input.device().type()) && !d.channels && !d.alpha && p < 1 &&
+         is_floating_point(input.dtype());
 }
 struct Kept {
   Tensor mask;

@@ -12,7 +12,7 @@ class Float32Region {
   // `input`: the tensor whose device counts, and whose dtype results get; `on_cpu`: whether the op does so there, too.
   Float32Region(const Tensor& input, bool on_cpu) : dtype_(input.dtype()) {
     const DeviceType device = input.device().type();
-    casts_ = (device == kCUDA || (device == kCPU && on_cpu)) && autocast::is_autocast_enabled(device);
+    casts_ = (is_accelerator(device) || (device == kCPU && on_cpu)) && autocast::is_autocast_enabled(device);
     off_.emplace();
   }
   Tensor argument(const Tensor& t) const {

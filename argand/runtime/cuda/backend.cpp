@@ -136,6 +136,17 @@ class CudaBackend final : public RuntimeBackend {
     ARGAND_CUDA(cudaEventRecord(as_event(event), as_stream(stream)));
     note_recorded(event, stream);
   }
+  void record_late(EventHandle event, const StreamRef& stream) override {
+    const DeviceScope on(Device(kCUDA, stream.device));
+    struct Call {
+      cudaEvent_t event;
+    };
+    const auto issue = [](const void* data, void* on_stream) {
+      ARGAND_CUDA(cudaEventRecord(static_cast<const Call*>(data)->event, static_cast<cudaStream_t>(on_stream)));
+    };
+    put_call(issue, Call{as_event(event)}, false);
+    note_recorded(event, stream);
+  }
   void wait(const StreamRef& stream, EventHandle event) override {
     const DeviceScope on(Device(kCUDA, stream.device));
     issue_tape(stream.device, as_stream(stream), FlushCause::kEvent);
@@ -195,19 +206,6 @@ const char* reason_for(cudaError_t error) {
 }
 
 }  // namespace
-
-void record_late(EventHandle event, const StreamRef& stream) {
-  if (dry_run()) return dry_run_backend().record(event, stream);
-  const DeviceScope on(Device(kCUDA, stream.device));
-  struct Call {
-    cudaEvent_t event;
-  };
-  const auto issue = [](const void* data, void* on_stream) {
-    ARGAND_CUDA(cudaEventRecord(static_cast<const Call*>(data)->event, static_cast<cudaStream_t>(on_stream)));
-  };
-  put_call(issue, Call{as_event(event)}, false);
-  note_recorded(event, stream);
-}
 
 const char* register_cuda_backend() {
   watch_forks();

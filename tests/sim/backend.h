@@ -1,20 +1,20 @@
-// GPUs that are only pretended: their memory is the host's and ops run on the CPU, so programs that use several devices
-// and streams compute what they should on a machine that has none.
+// Pretended devices: a backend of a few hundred lines that the library knows nothing of.  Their memory is not the CPU's
+// (tests/sim/memory.h), they have streams and events whose order is checked (tests/sim/order.h), and a handful of
+// blocks; every other op runs on the CPU.
 //
-// Work is done at once, but its order is checked as if it were not: every access to device memory must come after the
-// last write to it (and a write after the last reads) by the order of one stream, or by events.
+// Registered as kCUDA, they let programs that use several GPUs compute what they should on a machine without one.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "argand/runtime/backend.h"
 
-namespace argand::testing {
+namespace argand::sim {
 
-inline constexpr int kPretendedGpus = 3;
+inline constexpr int kDevices = 3;
 
-// Once in a process, before anything asks for a device.
-void register_pretended_gpus();
+// Once in a process, before anything asks for a device.  Devices of type kPrivateUse1 are called "sim".
+void register_devices(DeviceType type);
 
 // What was used without being ordered, since the last call.
 std::vector<std::string> take_races();
@@ -29,4 +29,4 @@ void refuse_calls(bool on);
 // Larger blocks of device memory than this cannot be had.
 void set_largest_block(size_t nbytes);
 
-}  // namespace argand::testing
+}  // namespace argand::sim
