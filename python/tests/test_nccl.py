@@ -113,10 +113,13 @@ def test_different_calls(tmp_path):
         assert status == 1 and "the ranks of the group call different things" in err and "float32 [4]" in err, out + err
 
 
+@pytest.mark.parametrize("connected", [True, False])
 @pytest.mark.parametrize("how", ["kill", "stop", "exit"])
-def test_a_lost_rank(tmp_path, how):
+def test_a_lost_rank(tmp_path, how, connected):
+    """Without a collective before it, the other rank waits on the host, inside of NCCL."""
     processes = start(tmp_path, 2, f"""
-        t = torch.ones(1 << 20).cuda(); dist.all_reduce(t); torch.cuda.synchronize()
+        t = torch.ones(1 << 20).cuda()
+        if {connected}: dist.all_reduce(t); torch.cuda.synchronize()
         if rank == 1:
             print("ready")
             time.sleep(0.5)

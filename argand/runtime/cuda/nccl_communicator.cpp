@@ -1,9 +1,15 @@
 // The engine of the backend "nccl".
 //
 // Note [NCCL communicators]
-// NCCL communicators are nonblocking: a call returns while NCCL still works on it, and is polled until it is done.  So
-// a thread that waits for other ranks can give up, and abort() may be called while another thread uses the
-// communicator.
+// NCCL communicators are blocking: a nonblocking one starts a thread for each collective, which takes longer than a
+// small collective itself (docs/results.md has figures).  So a thread that waits for other ranks inside of NCCL cannot
+// look up by itself.
+//   The start waits for all ranks.  So the communicator that starts is a nonblocking one, which is polled and can be
+// given up, and the blocking one is split from it, which is polled, too.
+//   A collective waits for other ranks on the host only when it is the first to use a connection, and where the queue
+// of launches is full.  abort() gives the thread that is inside of NCCL a moment to leave, and then calls
+// ncclCommAbort() beside it, which ends its wait.  From then on that thread must not touch the communicator.
+//   NCCL_COMM_BLOCKING=0 makes the communicators nonblocking all the same; their calls are polled until they are done.
 //   A collective is not part of the graphs that a launch tape makes (Note [Launch tape]).  Each rank decides for itself
 // when a window has become a graph, and NCCL may need all ranks to capture a collective if one does.  A capture that
 // the program began contains them, as in PyTorch, since all ranks then run the same program.
@@ -14,6 +20,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -119,12 +127,13 @@ class NcclCommunicator final : public Communicator {
                    " bytes");
       std::memcpy(id.internal, text.data(), sizeof id.internal);
     }
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
     const CallsThatMakeGlobals calls;
     try {
-      settle(api().init_rank(&communicator_, options.size, id, options.rank, &config), "ncclCommInitRankConfig",
+      ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+      config.blocking = 0;
+      settle(starter_, api().init_rank(&starter_, options.size, id, options.rank, &config), "ncclCommInitRankConfig",
              options.look);
+      split(options);
     } catch (...) {
       abort(std::current_exception());
       throw;
@@ -139,10 +148,13 @@ class NcclCommunicator final : public Communicator {
     const OnDevice on(device_);
     const std::lock_guard lock(mutex_);
     try {
-      settle(api().finalize(communicator_), "ncclCommFinalize", [] {});
-      api().destroy(communicator_);
+      for (ncclComm_t* c : {&communicator_, &starter_}) {
+        settle(*c, api().finalize(*c), "ncclCommFinalize");
+        api().destroy(*c);
+        *c = nullptr;
+      }
     } catch (const Error&) {
-      api().abort(communicator_);
+      if (!aborted_) abort_all();
     }
   }
 
@@ -160,8 +172,9 @@ class NcclCommunicator final : public Communicator {
     for (const CommunicatorCall& c : calls)
       if (result == ncclSuccess || result == ncclInProgress) result = issue(c, stream);
     const ncclResult_t end = api().group_end();
+    throw_if_aborted();
     check(result, "a collective");
-    settle(end, "ncclGroupEnd", [] {});
+    settle(communicator_, end, "ncclGroupEnd");
   }
 
   std::exception_ptr error() noexcept override {
@@ -185,25 +198,34 @@ class NcclCommunicator final : public Communicator {
       aborted_ = true;  // ends settle() of other threads
     }
     const OnDevice on(device_);
-    const std::lock_guard lock(mutex_);
-    if (communicator_) api().abort(communicator_);
+    const std::unique_lock lock(mutex_, kLeave);  // without it, a thread waits inside of NCCL: this ends its wait
+    abort_all();
   }
 
  private:
+  void abort_all() noexcept {
+    const ncclComm_t split = communicator_;
+    if (split) api().abort(split);  // first, because freeing the other waits for its kernels
+    if (starter_) api().abort(starter_);
+    if (communicator_ && !split) api().abort(communicator_);  // a split that was under way
+  }
+
   void throw_if_aborted() {
     if (!aborted_) return;
     const std::lock_guard lock(reason_mutex_);
     std::rethrow_exception(reason_);
   }
 
-  void check(ncclResult_t result, const char* what) {
+  static void check(ncclResult_t result, const char* what) {
     if (result == ncclSuccess || result == ncclInProgress) return;
-    const char* const more = communicator_ ? api().get_last_error(communicator_) : "";
+    const char* const more = api().get_last_error(nullptr);  // of the process, whatever the communicator
     ARGAND_THROW(BackendError, "NCCL: ", what, ": ", api().get_error_string(result), more && *more ? ": " : "",
                  more ? more : "");
   }
 
-  void settle(ncclResult_t result, const char* what, const std::function<void()>& look) {
+  // Waits for a call of a nonblocking communicator, which the call may have set.
+  void settle(const ncclComm_t& communicator, ncclResult_t result, const char* what,
+              const std::function<void()>& look = nullptr) {
     // A thread of NCCL puts a collective on its stream, which takes less time than waking from a short sleep.
     constexpr std::chrono::microseconds spin(500), rest(20000);
     const auto begin = std::chrono::steady_clock::now();
@@ -216,8 +238,18 @@ class NcclCommunicator final : public Communicator {
         if (look) look();
         std::this_thread::sleep_for(std::chrono::microseconds(passed < rest ? 20 : 1000));
       }
-      check(api().get_async_error(communicator_, &result), "ncclCommGetAsyncError");
+      check(api().get_async_error(communicator, &result), "ncclCommGetAsyncError");
     }
+  }
+
+  void split(const CommunicatorOptions& options) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 1;
+    check(api().split(starter_, 0, options.rank, &communicator_, &config), "ncclCommSplit");
+    // The call is one of the nonblocking communicator: the result is there when that one is idle again.
+    settle(starter_, ncclInProgress, "ncclCommSplit", options.look);
+    ARGAND_CHECK(BackendError, communicator_, "NCCL: ncclCommSplit made no communicator");
+    settle(communicator_, ncclInProgress, "ncclCommSplit", options.look);
   }
 
   ncclResult_t issue(const CommunicatorCall& c, cudaStream_t stream) {
@@ -245,10 +277,13 @@ class NcclCommunicator final : public Communicator {
     return ncclInvalidArgument;
   }
 
+  static constexpr std::chrono::milliseconds kLeave{100};
+
   const int device_;
-  std::mutex mutex_;  // of the communicator
-  ncclComm_t communicator_ = nullptr;
-  bool captured_ = false;  // a graph holds collectives of it
+  std::timed_mutex mutex_;  // of the communicator
+  ncclComm_t starter_ = nullptr;
+  ncclComm_t communicator_ = nullptr;  // split from it
+  bool captured_ = false;              // a graph holds collectives of it
   std::mutex reason_mutex_;
   std::exception_ptr reason_;
   std::atomic<bool> aborted_{false};

@@ -23,13 +23,14 @@ const Loaded* load() {
   const bool complete =
       library.find(f.get_version, "ncclGetVersion") && library.find(f.get_error_string, "ncclGetErrorString") &&
       library.find(f.get_last_error, "ncclGetLastError") && library.find(f.get_unique_id, "ncclGetUniqueId") &&
-      library.find(f.init_rank, "ncclCommInitRankConfig") && library.find(f.get_async_error, "ncclCommGetAsyncError") &&
-      library.find(f.finalize, "ncclCommFinalize") && library.find(f.destroy, "ncclCommDestroy") &&
-      library.find(f.abort, "ncclCommAbort") && library.find(f.group_start, "ncclGroupStart") &&
-      library.find(f.group_end, "ncclGroupEnd") && library.find(f.all_reduce, "ncclAllReduce") &&
-      library.find(f.reduce, "ncclReduce") && library.find(f.broadcast, "ncclBroadcast") &&
-      library.find(f.all_gather, "ncclAllGather") && library.find(f.reduce_scatter, "ncclReduceScatter") &&
-      library.find(f.send, "ncclSend") && library.find(f.receive, "ncclRecv");
+      library.find(f.init_rank, "ncclCommInitRankConfig") && library.find(f.split, "ncclCommSplit") &&
+      library.find(f.get_async_error, "ncclCommGetAsyncError") && library.find(f.finalize, "ncclCommFinalize") &&
+      library.find(f.destroy, "ncclCommDestroy") && library.find(f.abort, "ncclCommAbort") &&
+      library.find(f.group_start, "ncclGroupStart") && library.find(f.group_end, "ncclGroupEnd") &&
+      library.find(f.all_reduce, "ncclAllReduce") && library.find(f.reduce, "ncclReduce") &&
+      library.find(f.broadcast, "ncclBroadcast") && library.find(f.all_gather, "ncclAllGather") &&
+      library.find(f.reduce_scatter, "ncclReduceScatter") && library.find(f.send, "ncclSend") &&
+      library.find(f.receive, "ncclRecv");
   int version = 0;
   if (!complete)
     all->why_not = str(name, " was not found, or is older than NCCL 2.18");

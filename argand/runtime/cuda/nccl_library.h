@@ -22,6 +22,7 @@ struct NcclLibrary {
   decltype(&ncclGetLastError) get_last_error;
   decltype(&ncclGetUniqueId) get_unique_id;
   decltype(&ncclCommInitRankConfig) init_rank;
+  decltype(&ncclCommSplit) split;
   decltype(&ncclCommGetAsyncError) get_async_error;
   decltype(&ncclCommFinalize) finalize;
   decltype(&ncclCommDestroy) destroy;
