@@ -252,6 +252,22 @@ def _into(out, result):
     return result if out is None else _C.view_copy(result, result.shape, out=out)
 
 
+def _into_each(name, out, results, op=None):
+    """Writes the results of a call, of the op of that name or of `op`, to the tensors of its out=: none of them unless all can take
+    theirs."""
+    if not isinstance(out, (list, tuple)) or not all(isinstance(to, Tensor) for to in out):
+        kind = typename(out) if not isinstance(out, (list, tuple)) else f"{typename(out)} of " + ", ".join(map(typename, out))
+        raise TypeError(f"{name}(): argument 'out' must be tuple of Tensors, not {kind}")
+    if len(out) != len(results):
+        raise RuntimeError(f"{name}(): expected {len(results)} tensors in out, got {len(out)}")
+    for to, result in zip(out, results):
+        if _C.is_grad_enabled() and (to.requires_grad or result.requires_grad):
+            raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                               "arguments requires grad.")
+    _C._write_outs(op or name, list(results), list(out))
+    return tuple(out)
+
+
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The p-norm over dimensions (all if None); "fro" is the 2-norm of all elements, "nuc" the sum of singular values."""
     if p == "nuc":
@@ -268,7 +284,7 @@ def lu(A, pivot=True, get_infos=False, out=None):
     """linalg.lu_factor; with get_infos, also the number of the first pivot that is 0, or 0, instead of an error."""
     LU, pivots, infos = _C.linalg_lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
     results = (LU, pivots, infos) if get_infos else (LU, pivots)
-    return results if out is None else tuple(_into(to, result) for to, result in zip(out, results))
+    return results if out is None else _into_each("lu", out, results, "linalg_lu_factor_ex")
 
 
 Tensor.lu = lu
@@ -365,11 +381,13 @@ def nonzero(input, *, out=None, as_tuple=False):
     result = _C.nonzero(input)
     if out is None:
         return result
+    if not isinstance(out, Tensor):
+        raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {typename(out)}")
     if out.dtype is not _C.int64:
         raise RuntimeError(f"nonzero: Expected out tensor to have scalar type Long (int64) but got scalar type {out.dtype}")
     if out.device != input.device:
         raise RuntimeError(f"nonzero: expected out on {input.device}, the device of input, got {out.device}")
-    return out.resize_(result.shape).copy_(result)
+    return _into(out, result)
 
 
 def _nonzero_method(self, *, as_tuple=False):
@@ -388,12 +406,7 @@ def _list_into(name):
         results = function(*args, **kwargs)
         if out is None:
             return results
-        if len(out) != len(results):
-            raise RuntimeError(f"{name}: expected {len(results)} tensors in out, got {len(out)}")
-        for to, result in zip(out, results):
-            if not _C.can_cast(result.dtype, to.dtype):
-                raise RuntimeError(f"{name}: result type {result.dtype} can't be cast to the desired output type {to.dtype}")
-            to.resize_(result.shape).copy_(result)
+        _into_each(name, out, results)
         return None
     form.__name__ = form.__qualname__ = name
     form.__doc__ = function.__doc__

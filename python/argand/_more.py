@@ -3,7 +3,7 @@ import enum
 import math
 
 from . import _C, backends
-from ._functions import Tensor
+from ._functions import Tensor, _into
 from ._ignored import harmless
 from ._refused import refused, refused_class
 from ._switches import checked, checked_argument
@@ -100,7 +100,7 @@ def _int_mm(input, mat2, *, out=None):
         if t.dtype is not _C.int8 or t.dim() != 2:
             raise RuntimeError(f"_int_mm: expected {name} to be a matrix of int8, got {t.dim()} dimensions of {t.dtype}")
     product = _C.mm(input.to(_C.int32), mat2.to(_C.int32))
-    return product if out is None else out.resize_(product.shape).copy_(product)
+    return _into(out, product)
 
 
 # ---- facts

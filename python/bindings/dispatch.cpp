@@ -3,10 +3,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 #include "argand/base/fork_mutex.h"
+#include "argand/exec/check_out.h"
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
 #include "bindings/argument_object.h"
@@ -206,6 +209,16 @@ PyObject* shown(Tensor fresh) {
   return result.release().ptr();
 }
 
+// Writes the results of a function that Python code defines to its out=, by the rules of an op.
+static void write_outs(const char* op, const std::vector<Tensor>& results, std::vector<Tensor> outs) {
+  const auto all = all_ops();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const OpInfo* info) { return std::string_view(info->name.c_str()) == op; });
+  ARGAND_ASSERT(found != all.end());
+  TensorSlots slots;
+  exec::write_outs(**found, slots, results, outs);
+}
+
 void add_dispatch(nb::module_& module) {
   DispatchHooks::interceptor.store(new PythonInterceptor, std::memory_order_release);
   module.def("_set_dispatcher",
@@ -230,6 +243,7 @@ void add_dispatch(nb::module_& module) {
     const Front* const front = front_of(t.impl());
     return front && !front->shared->has_memory;
   });
+  module.def("_write_outs", write_outs, nb::arg("op"), nb::arg("results"), nb::arg("out"));
   // Gives `t` the storage of `base`; sizes, strides and offset of `t` stay.
   module.def("_share_storage", [](const Tensor& t, const Tensor& base) { t.impl().storage = base.storage(); });
   module.def(

@@ -169,10 +169,15 @@ EXACT = {
     "tril": lambda o: torch.tril(X, out=o), "diag": lambda o: torch.diag(X, out=o), "scatter": lambda o: torch.scatter(X, 0, I[None], 1., out=o),
     "scatter_add": lambda o: torch.scatter_add(X, 0, I[None], X, out=o), "index_add": lambda o: torch.index_add(X, 0, I, X[:2], out=o),
     "expand_copy": lambda o: torch.expand_copy(X, (2, 3, 3), out=o), "narrow_copy": lambda o: torch.narrow_copy(X, 0, 0, 1, out=o),
+    "bitwise_not": lambda o: torch.bitwise_not(I, out=o), "complex": lambda o: torch.complex(X, X, out=o), "polar": lambda o: torch.polar(X, X, out=o),
+    "hardshrink": lambda o: torch.hardshrink(X, out=o), "argsort": lambda o: torch.argsort(X, out=o), "slice_scatter": lambda o: torch.slice_scatter(X, X, out=o),
+    "take_along_dim": lambda o: torch.take_along_dim(X, I[None], 1, out=o), "logsigmoid": lambda o: torch.nn.functional.logsigmoid(X, out=o),
+    "nuclear_norm": lambda o: torch.nuclear_norm(X, out=o), "histogram": lambda o: torch.histogram(X, 4, out=(o, torch.empty(0))),
+    "polar of a matrix": lambda o: L.polar(X, out=(o, torch.empty(0))), "unbind_copy": lambda o: torch.unbind_copy(X[None], out=[o]),
     "frexp": lambda o: torch.frexp(X, out=(torch.empty(0), o)), "slogdet": lambda o: L.slogdet(X, out=(torch.empty(0), o)),
     "lu_factor": lambda o: L.lu_factor(X, out=(torch.empty(0), o)), "inv_ex": lambda o: L.inv_ex(X, out=(torch.empty(0), o))}
 RESULTS = {"multinomial": torch.int64, "searchsorted": torch.int64, "bucketize": torch.int64, "searchsorted of int32": torch.int32,
-           "isin": torch.bool, "frexp": torch.int32, "lu_factor": torch.int32, "inv_ex": torch.int32}
+           "isin": torch.bool, "bitwise_not": torch.int64, "complex": torch.complex64, "polar": torch.complex64, "argsort": torch.int64, "frexp": torch.int32, "lu_factor": torch.int32, "inv_ex": torch.int32}
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -195,3 +200,62 @@ def test_out_of_a_wider_dtype_is_taken_elsewhere():
             out = torch.empty(0, dtype=dtype)
             call(X, out=out)
             assert out.dtype is dtype and out.numel() > 0
+
+
+# Calls of two results or more, with a text of the refusal.
+SEVERAL = {
+    "max": lambda o: torch.max(X, 1, out=o), "sort": lambda o: torch.sort(X, out=o), "topk": lambda o: torch.topk(X, 2, out=o),
+    "aminmax": lambda o: torch.aminmax(X, out=o), "frexp": lambda o: torch.frexp(X, out=o), "mode": lambda o: torch.mode(X, 1, out=o),
+    "qr": lambda o: L.qr(X, out=o), "svd": lambda o: L.svd(X, out=o), "slogdet": lambda o: L.slogdet(X, out=o), "lu": lambda o: torch.lu(X, out=o),
+    "eig": lambda o: L.eig(X, out=o), "lstsq": lambda o: L.lstsq(X, X, driver="gelsy", out=o), "histogram": lambda o: torch.histogram(X, 4, out=o),
+    "unbind_copy": lambda o: torch.unbind_copy(X, out=o), "split_copy": lambda o: torch.split_copy(X, 2, out=o),
+    "split_with_sizes_copy": lambda o: torch.split_with_sizes_copy(X, [1, 2], out=o)}
+
+
+@pytest.mark.parametrize("name, flaw", [(name, flaw) for name in SEVERAL for flaw in ("dtype", "device", "overlap", "inference")
+                                        if flaw != "overlap" or name not in ("aminmax", "slogdet", "lstsq")])  # one element
+def test_no_out_is_written_unless_all_can_be(name, flaw):
+    plain = {"lu": lambda: torch.lu(X), "lstsq": lambda: L.lstsq(X, X, driver="gelsy")}.get(name, lambda: SEVERAL[name](None))
+    results = plain()
+    outs = [torch.full(r.shape, 7, dtype=r.dtype) for r in results]
+    last = max(i for i, r in enumerate(results) if r.numel() > 1 or flaw != "overlap")
+    result = results[last]
+    if flaw == "inference":
+        with torch.inference_mode():
+            outs[last] = torch.full(result.shape, 7, dtype=result.dtype)
+    else:
+        outs[last] = {"dtype": lambda: torch.full(result.shape, True), "device": lambda: torch.empty(result.shape, dtype=result.dtype, device="meta"),
+                      "overlap": lambda: torch.full((1,) * max(result.dim(), 1), 7, dtype=result.dtype).expand(result.shape)}[flaw]()
+    with pytest.raises(RuntimeError):
+        SEVERAL[name](tuple(outs))
+    assert all((o == 7).all() for o in outs[:last])
+    assert flaw == "device" or (outs[last] == (flaw == "dtype" or 7)).all()
+
+
+@pytest.mark.parametrize("name", ["unbind_copy", "split_copy", "split_with_sizes_copy", "lu"])
+def test_outs_of_a_list_are_tensors_as_many_as_results(name):
+    outs = [torch.empty(0, dtype=r.dtype) for r in SEVERAL[name](None)]
+    with pytest.raises(RuntimeError, match=f"expected {len(outs)} tensors in out, got {len(outs) - 1}"):
+        SEVERAL[name](outs[:-1])
+    for wrong in (outs[0], [*outs[:-1], None], "out"):
+        with pytest.raises(TypeError, match="argument 'out' must be tuple of Tensors"):
+            SEVERAL[name](wrong)
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        SEVERAL[name]([outs[0].detach().requires_grad_(), *outs[1:]])
+    assert all(o.numel() == 0 for o in outs)
+    SEVERAL[name](outs)
+    assert all(torch.equal(o, r) for o, r in zip(outs, SEVERAL[name](None)))
+    other = [torch.zeros(9, dtype=o.dtype) for o in outs]
+    with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
+        SEVERAL[name](other)
+
+
+def test_out_of_nonzero_and_int_mm():
+    with pytest.raises(TypeError, match="argument 'out' must be Tensor, not list"):
+        torch.nonzero(X, out=[torch.empty(0, dtype=torch.int64)])
+    with pytest.warns(UserWarning, match="An output with one or more elements was resized"):
+        torch.nonzero(X, out=torch.zeros(2, dtype=torch.int64))
+    a = torch.ones(2, 2, dtype=torch.int8)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype int"):
+        torch._int_mm(a, a, out=torch.empty(0, dtype=torch.int8))
+    assert torch._int_mm(a, a, out=torch.empty(0, dtype=torch.int32)).tolist() == [[2, 2], [2, 2]]

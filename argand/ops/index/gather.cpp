@@ -319,6 +319,7 @@ ARGAND_NODE(ScatterValue, "ScatterBackward1")
 
 struct TakeAlongDim : Composite<TakeAlongDimArgs> {
   static constexpr auto schema = "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "gather, with self and indices broadcast against each other outside dim; without dim, both flat.";
   static constexpr int variants = kFunction | kMethod | kOut;

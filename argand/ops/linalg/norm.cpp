@@ -190,6 +190,7 @@ ARGAND_OP(NuclearNorm)
 
 struct NuclearNormDim : Composite<NuclearNormDimArgs> {
   static constexpr auto schema = "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The sums of the singular values of matrices in two dimensions.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;

@@ -9,6 +9,7 @@ namespace argand::ops {
 
 struct LinalgPolar : Composite<LinalgPolarArgs> {
   static constexpr auto schema = "linalg_polar(Tensor A) -> (Tensor U, Tensor H)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "A = U H with orthonormal columns of U and a Hermitian H without negative eigenvalues, for no more columns than "
       "rows. The gradient wants singular values that differ.";

@@ -40,6 +40,7 @@ ARGAND_OP(SigmoidBackward)
 
 struct LogSigmoid : Pointwise<LogSigmoidArgs> {
   static constexpr auto schema = "log_sigmoid(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "log(sigmoid(self)), without underflow.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;

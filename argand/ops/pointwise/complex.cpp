@@ -57,6 +57,7 @@ void check_parts(const char* op, const Tensor& a, const Tensor& b) {
 
 struct Complex : Pointwise<ComplexArgs> {
   static constexpr auto schema = "complex(Tensor real, Tensor imag) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The complex numbers with these parts, which have one dtype: float32 or float64.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kComplexTypes;
@@ -76,6 +77,7 @@ ARGAND_OP(Complex)
 
 struct Polar : Pointwise<PolarArgs> {
   static constexpr auto schema = "polar(Tensor abs, Tensor angle) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "abs * (cos(angle) + i sin(angle)); both of one dtype: float32 or float64.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction | kOut;

@@ -103,6 +103,7 @@ ARGAND_OP(BitwiseXor)
 
 struct BitwiseNot : Pointwise<BitwiseNotArgs> {
   static constexpr auto schema = "bitwise_not(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "~self on integers; on bool: logical not.";
   static constexpr auto compute = kIntBody | kBoolType;
   static constexpr bool differentiable = false;

@@ -125,6 +125,7 @@ struct HistogramBins : Composite<HistogramBinsArgs> {
   static constexpr auto schema =
       "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, "
       "Tensor bin_edges)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc =
       "How many elements lie between neighbours of the ascending edges `bins`, or the sum of their weights; with "
       "density, divided by the sum of all and the width. The last bin has its upper edge too.";
@@ -150,6 +151,7 @@ struct Histogram : Composite<HistogramArgs> {
   static constexpr auto schema =
       "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> "
       "(Tensor hist, Tensor bin_edges)";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "histogram with `bins` equal bins in the range, which is that of self if not given.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr DtypeSet dtypes = kFloatTypes;

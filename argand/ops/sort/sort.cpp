@@ -73,6 +73,7 @@ struct Argsort : Composite<ArgsortArgs> {
   // `bool?` where PyTorch has `bool`: argsort(x, 0) would be ambiguous in C++.
   static constexpr auto schema =
       "argsort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr const char* overloads[] = {"argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor"};
   static constexpr auto doc = "The indices of sort.";
   static constexpr int variants = kFunction | kMethod | kOut;

@@ -39,6 +39,7 @@ ARGAND_NODE(SelectScatter)
 struct SliceScatter : Composite<SliceScatterArgs> {
   static constexpr auto schema =
       "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "A copy with src in a slice of dim.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
