@@ -54,6 +54,11 @@ const char* number_type_name(ScalarType dtype) {
   }
 }
 
+[[noreturn]] void throw_does_not_fit(const char* op, const Scalar& value, ScalarType dtype) {
+  ARGAND_THROW(ValueError, op, ": value cannot be converted to type ", number_type_name(dtype),
+               " without overflow: expected a number of dtype ", dtype, ", got ", value);
+}
+
 }  // namespace
 
 bool number_fits(const Scalar& value, ScalarType dtype) {
@@ -68,8 +73,7 @@ bool number_fits(const Scalar& value, ScalarType dtype) {
 }
 
 void check_fits(const char* op, const Scalar& value, ScalarType dtype) {
-  ARGAND_CHECK(ValueError, number_fits(value, dtype), op, ": value cannot be converted to type ",
-               number_type_name(dtype), " without overflow: expected a number of dtype ", dtype, ", got ", value);
+  if (!number_fits(value, dtype)) throw_does_not_fit(op, value, dtype);
 }
 
 void check_fits(const char* op, const Tensor& value, ScalarType dtype) {
@@ -79,6 +83,16 @@ void check_fits(const char* op, const Tensor& value, ScalarType dtype) {
         using T = typename decltype(tag)::type;
         check_fits(op, Scalar(*raw<T>(value)), dtype);
       });
+}
+
+void check_limits_fit(const char* op, const std::optional<Scalar>& min, const std::optional<Scalar>& max,
+                      ScalarType dtype) {
+  const bool is_whole = is_integral(dtype);
+  if (min && (!is_whole || min->toDouble() > 0)) check_fits(op, *min, dtype);
+  if (!max || (is_whole && max->toDouble() >= 0)) return;
+  // A negative number fits uint8 where it is written, because it wraps around; a limit does not.
+  if (dtype == kByte) throw_does_not_fit(op, *max, dtype);
+  check_fits(op, *max, dtype);
 }
 
 }  // namespace argand::ops

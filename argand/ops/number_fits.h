@@ -1,5 +1,7 @@
 // Whether a number can be written into a tensor of some dtype.
 #pragma once
+#include <optional>
+
 #include "argand/core/tensor.h"
 
 namespace argand::ops {
@@ -12,5 +14,10 @@ bool number_fits(const Scalar& value, ScalarType dtype);
 void check_fits(const char* op, const Scalar& value, ScalarType dtype);
 // The same for a number that stands for a tensor; other tensors are converted as usual.
 void check_fits(const char* op, const Tensor& value, ScalarType dtype);
+
+// ValueError for limits that elements of this dtype cannot become: a lower limit above all numbers of an integer dtype,
+// an upper limit below them, or one that a floating-point dtype does not hold.  A missing limit is not checked.
+void check_limits_fit(const char* op, const std::optional<Scalar>& min, const std::optional<Scalar>& max,
+                      ScalarType dtype);
 
 }  // namespace argand::ops

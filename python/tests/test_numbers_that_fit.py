@@ -216,3 +216,43 @@ def test_to_dense_takes_a_dtype():
             x.to_dense(wrong)
     with pytest.raises(TypeError, match="masked_grad"):
         x.to_dense(masked_grad=torch.float64)
+
+
+HALF, BYTE, CHAR = torch.ones(2, dtype=torch.float16), torch.ones(2, dtype=torch.uint8), torch.ones(2, dtype=torch.int8)
+F = torch.nn.functional
+
+
+@pytest.mark.parametrize("call", [
+    lambda: CHAR.pow(300), lambda: CHAR.clone().pow_(300), lambda: BYTE ** 256, lambda: HALF.pow(70000), lambda: torch.ones(2, dtype=torch.int32) ** 2**40,
+    lambda: F.hardtanh(CHAR, 300, 400), lambda: F.hardtanh(CHAR, -400, -300), lambda: F.hardtanh(BYTE, 300, 400), lambda: F.hardtanh(HALF, -1, 70000),
+    lambda: F.hardtanh(CHAR, -1, float("inf")), lambda: F.hardtanh(CHAR.long(), 0, 1e39), lambda: torch.histc(HALF.float(), 4, 0, 1e39),
+    lambda: torch.histc(HALF.float(), 4, -1e39, 0), lambda: torch.histc(HALF, 4, 0, 70000), lambda: F.hardshrink(HALF, 70000),
+    lambda: F.leaky_relu(HALF, 1e39), lambda: F.elu(HALF.float(), 1e39), lambda: F.celu(HALF, 1e39), lambda: F.threshold(HALF, 0, 70000)])
+def test_exponents_limits_and_slopes_that_do_not_fit_are_refused(call):
+    with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
+        call()
+
+
+def test_exponents_limits_and_slopes_that_fit_what_is_computed_in():
+    assert torch.equal(HALF.float().pow(1e39), HALF.float()) and torch.equal(CHAR ** 127, CHAR)
+    assert torch.equal(F.hardtanh(CHAR, -300, 300), CHAR) and torch.equal(F.hardtanh(BYTE, -300, 70000), BYTE)
+    assert torch.equal(F.hardtanh(HALF, float("-inf"), float("inf")), HALF) and F.hardtanh(HALF, float("nan"), 1).isnan().all()
+    assert torch.equal(F.leaky_relu(HALF, 70000), HALF) and torch.equal(F.threshold(HALF, 70000, 1), HALF)
+    for value in (1e39, float("inf")):
+        with pytest.raises(RuntimeError, match="softshrink: lambda must be a finite number"):
+            F.softshrink(HALF.float(), value)
+
+
+def test_where_takes_the_large_number_of_a_mask_in_half_precision():
+    for dtype in (torch.float16, torch.bfloat16):
+        scores = torch.ones(2, dtype=dtype)
+        assert torch.where(scores > 5, scores, -1e9).dtype is dtype
+        assert torch.where(scores > 5, scores, -1e39).tolist() == torch.where(scores < 5, -1e39, scores).tolist() == [-float("inf")] * 2
+
+
+def test_ends_below_0_wrap_around_in_uint8():
+    assert torch.linspace(3, -2, 4, dtype=torch.uint8).tolist() == [3, 86, 170, 254]
+    assert torch.logspace(3, -2, 3, dtype=torch.uint8).tolist()[0] == 232
+    for make in (torch.linspace, torch.logspace):
+        with pytest.raises(RuntimeError, match="not implemented for dtype bool"):
+            make(0, 1, 3, dtype=torch.bool)

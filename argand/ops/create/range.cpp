@@ -19,11 +19,16 @@ void run_sequence(const Sequence& s, const Tensor& out) {
   exec::copy_elements(out, parts);
 }
 
-// Converts the ends to the result's dtype: integers for integer dtypes.
+// Converts the ends to the result's dtype: integers for integer dtypes; negative ones wrap around in uint8.
 Sequence line(const Scalar& from, const Scalar& to, int64_t n, ScalarType dtype) {
+  const auto converted = [dtype](const Scalar& end) {
+    if (!is_integral(dtype)) return end.toDouble();
+    const double whole = std::trunc(end.toDouble());
+    return dtype == kByte && whole < 0 ? whole + 256 : whole;
+  };
   Sequence s{Sequence::kLine};
-  s.start = is_integral(dtype) ? std::trunc(from.toDouble()) : from.toDouble();
-  s.end = is_integral(dtype) ? std::trunc(to.toDouble()) : to.toDouble();
+  s.start = converted(from);
+  s.end = converted(to);
   s.by = n > 1 ? (s.end - s.start) / static_cast<double>(n - 1) : 0;
   return s;
 }
@@ -35,6 +40,7 @@ TensorMeta line_meta(const char* op, const Scalar& from, const Scalar& to, int64
   ARGAND_CHECK(ValueError, n >= 0, op, ": number of steps must be non-negative, got ", n);
   if (!has_complex_end(from, to)) {
     const TensorMeta meta = meta_of(op, {n}, o);
+    ARGAND_CHECK(DtypeError, meta.dtype != kBool, op, ": not implemented for dtype bool");
     check_fits(op, from, meta.dtype);
     check_fits(op, to, meta.dtype);
     return meta;
@@ -148,6 +154,7 @@ struct Linspace : Kernel<LinspaceArgs> {
   }
   static void samples(S& s) {
     s.add({0, 1, 5});
+    s.fails({0, 1, 5, kBool}, "linspace: not implemented for dtype bool");
     s.fails({0, std::complex<double>(0, 1), 3, kFloat},
             "torch.linspace(): inferred dtype complex64 can't be safely cast to passed dtype float32");
     s.add({3.5, -2, 4});

@@ -4,6 +4,7 @@
 
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -15,6 +16,10 @@ struct Elu : Pointwise<EluArgs> {
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((x, alpha, scale, input_scale), x < T(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale)
+  static void check(const Args& a) {
+    for (const Scalar* factor : {&a.alpha, &a.scale, &a.input_scale})
+      check_fits("elu", *factor, op_math_type(a.self.dtype()));
+  }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return elu_backward(g, c.alpha, c.scale, c.input_scale, false, c.self);
   }
@@ -22,6 +27,7 @@ struct Elu : Pointwise<EluArgs> {
     s.add({s->away_from(0, {2, 3})});
     s.add({s->away_from(0, {2, 3}), 0.5, 2, 0.25});
     s.fails({s->integer({2}, 0, 2)}, "elu: not implemented for dtype int64");
+    s.fails({s->real({2}).to(kFloat), 1e39}, "elu: value cannot be converted to type float without overflow");
   }
 };
 ARGAND_OP(Elu)

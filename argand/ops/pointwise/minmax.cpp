@@ -95,17 +95,8 @@ void check_limits(const char* op, const Tensor& self, const Tensor& min, const T
   std::vector<const Tensor*> operands{&self};
   for (const Tensor* limit : {&min, &max})
     if (limit->defined()) operands.push_back(limit);
-  const ScalarType dtype = exec::result_type(operands);
-  const auto becomes_result = [&](const Tensor& limit, bool is_min) {
-    if (!limit.defined() || !is_number(limit)) return false;
-    return !is_integral(dtype) || (limit.item().toDouble() > 0) == is_min;
-  };
-  if (becomes_result(min, true)) check_fits(op, min, dtype);
-  if (!becomes_result(max, false)) return;
-  check_fits(op, max, dtype);
-  ARGAND_CHECK(ValueError, dtype != kByte || max.item().toDouble() >= 0, op,
-               ": value cannot be converted to type uint8_t without overflow: expected a number of dtype uint8, got ",
-               max.item());
+  const auto number = [](const Tensor& limit) { return is_number(limit) ? std::optional(limit.item()) : std::nullopt; };
+  check_limits_fit(op, number(min), number(max), exec::result_type(operands));
 }
 
 struct Clamp : Pointwise<ClampArgs> {

@@ -1,6 +1,8 @@
 // Powers and roots.
+#include "argand/exec/pointwise.h"
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/pointwise/args.h"
 #include "argand/ops/wide_number.h"
 #include "argand/ops/write_into.h"
@@ -59,10 +61,15 @@ struct Pow : Pointwise<PowArgs> {
     return y == -2 ? form_of<InverseSquare> : form_of<General>;
   }
   static void check(const Args& a) {
-    if (!a.exponent.impl().wrapped_number || !is_integral(a.exponent.dtype()) || !is_integral(a.self.dtype(), true))
-      return;
-    ARGAND_CHECK(ValueError, a.exponent.item().toLong() >= 0,
-                 "pow: Integers to negative integer powers are not allowed.");
+    if (!is_number(a.exponent)) return;
+    ARGAND_CHECK(
+        ValueError,
+        !is_integral(a.exponent.dtype()) || !is_integral(a.self.dtype(), true) || a.exponent.item().toLong() >= 0,
+        "pow: Integers to negative integer powers are not allowed.");
+    // The wider types take an exponent beyond their range as infinite.
+    const Tensor* operands[] = {&a.self, &a.exponent};
+    const ScalarType dtype = exec::result_type(operands);
+    if (is_integral(dtype) || op_math_type(dtype) != dtype) check_fits("pow", a.exponent, dtype);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     if (!c.exponent.impl().wrapped_number)
@@ -91,6 +98,10 @@ struct Pow : Pointwise<PowArgs> {
     s.add({s->integer({2, 3}, -3, 4), s->integer({2, 3}, -3, 4)});
     s.fails({s->integer({2}, 1, 3), exec::wrapped_number(-1)},
             "pow: Integers to negative integer powers are not allowed.");
+    s.fails({s->integer({2}, 1, 3).to(kByte), exec::wrapped_number(300)},
+            "pow: value cannot be converted to type uint8_t without overflow");
+    s.fails({s->real({2}).to(kHalf), exec::wrapped_number(70000)},
+            "pow: value cannot be converted to type c10::Half without overflow");
     s.fails({s->real({2}), s->real({3})}, "pow: shapes [2] and [3] do not broadcast");
   }
 };

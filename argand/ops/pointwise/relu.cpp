@@ -1,4 +1,6 @@
 // Piecewise linear activations and their backward ops.
+#include <cmath>
+
 #include "argand/ops/define.h"
 #include "argand/ops/number_fits.h"
 #include "argand/ops/pointwise/args.h"
@@ -29,7 +31,7 @@ struct Threshold : Pointwise<ThresholdArgs> {
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x, threshold, value), x <= threshold ? value : x)
   static void check(const Args& a) {
-    check_fits("threshold", a.threshold, a.self.dtype());
+    check_fits("threshold", a.threshold, op_math_type(a.self.dtype()));
     check_fits("threshold", a.value, a.self.dtype());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return threshold_backward(g, c.self, c.threshold); }
@@ -54,6 +56,7 @@ struct LeakyRelu : Pointwise<LeakyReluArgs> {
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((x, slope), x > T(0) ? x : x * slope)
+  static void check(const Args& a) { check_fits("leaky_relu", a.negative_slope, op_math_type(a.self.dtype())); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return leaky_relu_backward(g, c.self, c.negative_slope, false);
   }
@@ -61,6 +64,7 @@ struct LeakyRelu : Pointwise<LeakyReluArgs> {
     s.add({s->away_from(0, {2, 3})});
     s.add({s->away_from(0, {2, 3}), 0.25});
     s.fails({s->integer({2}, 0, 2)}, "leaky_relu: not implemented for dtype int64");
+    s.fails({s->real({2}).to(kFloat), 1e39}, "leaky_relu: value cannot be converted to type float without overflow");
   }
 };
 ARGAND_OP(LeakyRelu)
@@ -136,13 +140,24 @@ struct Hardtanh : Pointwise<HardtanhArgs> {
   static void check(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.dtype() != kByte || a.max_val.toDouble() > -1,
                  "hardtanh: max_val is below all numbers of uint8: got ", a.max_val);
-    ARGAND_CHECK(ValueError, a.min_val.toDouble() <= a.max_val.toDouble(),
+    ARGAND_CHECK(ValueError, !(a.min_val.toDouble() > a.max_val.toDouble()),
                  "hardtanh: min_val cannot be greater than max_val");
+    const ScalarType dtype = a.self.dtype();
+    if (is_integral(dtype))  // the limits become integers before they are compared
+      for (const Scalar* limit : {&a.min_val, &a.max_val}) check_fits("hardtanh", *limit, kLong);
+    check_limits_fit("hardtanh", a.min_val, a.max_val, dtype);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return hardtanh_backward(g, c.self, c.min_val, c.max_val); }
   static void samples(S& s) {
     s.add({s->apart({4, 3}), -0.3, 0.3});
     s.fails({s->real({2}), 2, 1}, "hardtanh: min_val cannot be greater than max_val");
+    s.fails({s->integer({2}, 0, 3).to(kChar), 300, 400},
+            "hardtanh: value cannot be converted to type int8_t without overflow");
+    s.fails({s->integer({2}, 0, 3).to(kChar), -400, -300},
+            "hardtanh: value cannot be converted to type int8_t without overflow");
+    s.fails({s->integer({2}, 0, 3), -1, INFINITY},
+            "hardtanh: value cannot be converted to type int64_t without overflow");
+    s.fails({s->real({2}).to(kHalf), -1, 70000}, "hardtanh: value cannot be converted to type c10::Half without");
   }
 };
 ARGAND_OP(Hardtanh)
@@ -242,13 +257,18 @@ Scalar rounded(const Scalar& number, ScalarType t) {
 
 struct Hardshrink : Pointwise<HardshrinkArgs> {
   static constexpr auto schema = "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "0 where |self| <= lambd, self elsewhere.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto compute = kFloatBody;
   static void scalars(const Args& a, Scalar* out) { *out = rounded(a.lambd, a.self.dtype()); }
   ARGAND_BODY((x, l), x >= -l && x <= l ? T(0) : x)
+  static void check(const Args& a) { check_fits("hardshrink", a.lambd, a.self.dtype()); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return hardshrink_backward(g, c.self, c.lambd); }
-  static void samples(S& s) { s.add({s->apart({4, 3}), 0.3}); }
+  static void samples(S& s) {
+    s.add({s->apart({4, 3}), 0.3});
+    s.fails({s->real({2}).to(kHalf), 70000}, "hardshrink: value cannot be converted to type c10::Half without");
+  }
 };
 ARGAND_OP(Hardshrink)
 
@@ -274,11 +294,15 @@ struct Softshrink : Pointwise<SoftshrinkArgs> {
   static void check(const Args& a) {
     ARGAND_CHECK(ValueError, a.lambd.toDouble() >= 0,
                  "softshrink: lambda must be greater or equal to 0, but found to be ", a.lambd, ".");
+    ARGAND_CHECK(ValueError, std::isfinite(a.lambd.toDouble()) && number_fits(a.lambd, a.self.dtype()),
+                 "softshrink: lambda must be a finite number of dtype ", a.self.dtype(), ", but found ", a.lambd);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return softshrink_backward(g, c.self, c.lambd); }
   static void samples(S& s) {
     s.add({s->apart({4, 3}), 0.3});
     s.fails({s->real({2}), -1}, "softshrink: lambda must be greater or equal to 0, but found to be -1.");
+    s.fails({s->real({2}), INFINITY}, "softshrink: lambda must be a finite number of dtype float64, but found inf");
+    s.fails({s->real({2}).to(kFloat), 1e39}, "softshrink: lambda must be a finite number of dtype float32");
   }
 };
 ARGAND_OP(Softshrink)

@@ -7,6 +7,7 @@
 
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/sort/args.h"
 
 namespace argand::ops {
@@ -110,6 +111,7 @@ struct Histc : Kernel<HistcArgs> {
     ARGAND_CHECK(ValueError, a.bins > 0, "histc: bins must be > 0, but got ", a.bins);
     ARGAND_CHECK(ValueError, a.min.to<double>() <= a.max.to<double>(), "histc: max must be larger than min, got ",
                  a.min.to<double>(), " and ", a.max.to<double>());
+    for (const Scalar* end : {&a.min, &a.max}) check_fits("histc", *end, a.self.dtype());
     return {{a.bins}, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
@@ -187,6 +189,9 @@ struct Histc : Kernel<HistcArgs> {
     s.add({s->integer({30}, -5, 9), 4});
     s.fails({s->real({3}), 0}, "histc: bins must be > 0, but got 0");
     s.fails({s->real({3}), 3, 2, 1}, "histc: max must be larger than min, got 2 and 1");
+    s.fails({s->real({3}).to(kFloat), 3, 0, 1e39}, "histc: value cannot be converted to type float without overflow");
+    s.fails({s->integer({3}, 0, 3).to(kChar), 3, 0, 300},
+            "histc: value cannot be converted to type int8_t without overflow");
   }
 };
 ARGAND_OP(Histc)
