@@ -352,7 +352,7 @@ def where(condition, input=None, other=None, *, out=None):
         if out is not None:
             raise TypeError("where() received an invalid combination of arguments: out is of where(condition, input, other)")
         return _C.where(condition)
-    return _into(out, _C.where(condition, input, other))
+    return _C.where(condition, input, other, out=out)
 
 
 def repeat_interleave(input=None, repeats=None, dim=None, *, output_size=None):
