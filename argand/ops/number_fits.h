@@ -15,6 +15,10 @@ void check_fits(const char* op, const Scalar& value, ScalarType dtype);
 // The same for a number that stands for a tensor; other tensors are converted as usual.
 void check_fits(const char* op, const Tensor& value, ScalarType dtype);
 
+// The dtype that a number must fit where it is written to elements of this dtype whose half precision may overflow: a
+// mask of -1e9 is -inf there.
+constexpr ScalarType overflowing_type(ScalarType t) { return op_math_type(t) == t ? t : kDouble; }
+
 // ValueError for limits that elements of this dtype cannot become: a lower limit above all numbers of an integer dtype,
 // an upper limit below them, or one that a floating-point dtype does not hold.  A missing limit is not checked.
 void check_limits_fit(const char* op, const std::optional<Scalar>& min, const std::optional<Scalar>& max,

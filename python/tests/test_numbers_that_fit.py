@@ -227,7 +227,8 @@ F = torch.nn.functional
     lambda: F.hardtanh(CHAR, 300, 400), lambda: F.hardtanh(CHAR, -400, -300), lambda: F.hardtanh(BYTE, 300, 400), lambda: F.hardtanh(HALF, -1, 70000),
     lambda: F.hardtanh(CHAR, -1, float("inf")), lambda: F.hardtanh(CHAR.long(), 0, 1e39), lambda: torch.histc(HALF.float(), 4, 0, 1e39),
     lambda: torch.histc(HALF.float(), 4, -1e39, 0), lambda: torch.histc(HALF, 4, 0, 70000), lambda: F.hardshrink(HALF, 70000),
-    lambda: F.leaky_relu(HALF, 1e39), lambda: F.elu(HALF.float(), 1e39), lambda: F.celu(HALF, 1e39), lambda: F.threshold(HALF, 0, 70000)])
+    lambda: torch.histc(BYTE, 4, -3, 5), lambda: F.softplus(HALF, 1e39), lambda: F.softplus(HALF, 1, 1e39), lambda: F.leaky_relu(HALF, 1e39),
+    lambda: F.elu(HALF.float(), 1e39), lambda: F.celu(HALF, 1e39), lambda: F.threshold(HALF, 0, 70000)])
 def test_exponents_limits_and_slopes_that_do_not_fit_are_refused(call):
     with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
         call()
@@ -241,6 +242,13 @@ def test_exponents_limits_and_slopes_that_fit_what_is_computed_in():
     for value in (1e39, float("inf")):
         with pytest.raises(RuntimeError, match="softshrink: lambda must be a finite number"):
             F.softshrink(HALF.float(), value)
+
+
+@pytest.mark.parametrize("name", ["full", "full_like", "new_full", "fill_", "fill", "fill_diagonal_", "constant_"])
+def test_fills_of_half_precision_overflow(name):
+    for dtype in (torch.float16, torch.bfloat16):
+        assert (WRITERS[name](dtype, -1e39).flatten()[0] == -math.inf).item()
+    assert (WRITERS[name](torch.float16, 70000).flatten()[0] == math.inf).item()
 
 
 def test_where_takes_the_large_number_of_a_mask_in_half_precision():

@@ -46,7 +46,7 @@ struct Full : Kernel<FullArgs> {
   static constexpr auto doc = "A tensor filled with one value; without a dtype, that of the value.";
   static TensorMeta infer(const Args& a) {
     const ScalarType dtype = a.options.dtype_opt().value_or(dtype_for(a.fill_value));
-    check_fits(Args::kName, a.fill_value, dtype);
+    check_fits(Args::kName, a.fill_value, overflowing_type(dtype));
     return meta_of(Args::kName, a.size, a.options, dtype);
   }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
@@ -119,7 +119,7 @@ struct FullLike : Kernel<FullLikeArgs> {
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
     const TensorMeta meta = meta_like(a.self, a.options, a.memory_format);
-    check_fits(Args::kName, a.fill_value, meta.dtype);
+    check_fits(Args::kName, a.fill_value, overflowing_type(meta.dtype));
     return meta;
   }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
@@ -156,7 +156,7 @@ struct Fill : Kernel<FillArgs> {
   static constexpr auto doc = "Sets every element to value.";
   static constexpr bool starts_from_self = true, writes_strided = true, writes_one_value = true;
   static TensorMeta infer(const Args& a) {
-    check_fits(Args::kName, a.value, a.self.dtype());
+    check_fits(Args::kName, a.value, overflowing_type(a.self.dtype()));
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.value); }
@@ -201,7 +201,7 @@ struct Filled : Kernel<FilledArgs> {
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ShapeError, a.value.dim() == 0, "fill: only supports 0-dimension value tensor but got tensor with ",
                  a.value.dim(), " dimensions.");
-    check_fits(Args::kName, a.value, a.self.dtype());
+    check_fits(Args::kName, a.value, overflowing_type(a.self.dtype()));
     return meta_like(a.self, {}, {});
   }
   static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.value); }

@@ -4,6 +4,7 @@
 
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
+#include "argand/ops/number_fits.h"
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
@@ -191,10 +192,15 @@ struct Softplus : Pointwise<SoftplusArgs> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((x, beta, threshold), x* beta > threshold ? x : log1p_exp(x * beta) / beta)
+  static void check(const Args& a) {
+    check_fits("softplus", a.beta, op_math_type(a.self.dtype()));
+    check_fits("softplus", a.threshold, op_math_type(a.self.dtype()));
+  }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return softplus_backward(g, c.self, c.beta, c.threshold); }
   static void samples(S& s) {
     s.add({s->real({2, 3}, -4, 4)});
     s.add({s->away_from(1.5, {2, 3}, -4, 4), 2, 3});
+    s.fails({s->real({2}).to(kFloat), 1e39}, "softplus: value cannot be converted to type float without overflow");
   }
 };
 ARGAND_OP(Softplus)

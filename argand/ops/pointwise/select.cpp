@@ -26,9 +26,8 @@ struct Where : Pointwise<WhereArgs> {
     if (is_number(a.self) || is_number(a.other)) {
       const Tensor* operands[] = {&a.self, &a.other};
       const ScalarType dtype = exec::result_type(operands);
-      if (op_math_type(dtype) != dtype) return;  // half precision takes -1e9 of a mask as -inf
-      check_fits("where", a.self, dtype);
-      check_fits("where", a.other, dtype);
+      check_fits("where", a.self, overflowing_type(dtype));
+      check_fits("where", a.other, overflowing_type(dtype));
     }
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return where(c.condition, g, 0); }
