@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "argand/core/draw_watch.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 
@@ -151,6 +152,12 @@ void note_gone(const TensorImpl* t) {
 }
 
 void before_write(const Write& write, TensorSlots& arguments, const Tensor& self) {
+  if (write.draws && DrawWatch::active()) {
+    std::vector<Tensor> parameters;
+    for (const TensorSlot& s : arguments)
+      if (s.tensor->defined() && &s.tensor->impl() != &self.impl()) parameters.push_back(*s.tensor);
+    announce_parameters(parameters);
+  }
   for (SlicesScope* scope = SlicesScope::innermost; scope; scope = scope->outer_)
     scope->before_write(write, arguments, self);
 }

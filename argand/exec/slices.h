@@ -23,15 +23,18 @@
 namespace argand::exec {
 
 // The op that writes in place.  keeps_numbers: it stores values without a gradient, as batch_norm's running statistics.
+// draws: it draws random numbers.
 struct Write {
   PermanentName op;
-  bool is_inplace_only, is_arithmetic, keeps_numbers;
+  bool is_inplace_only, is_arithmetic, keeps_numbers, draws;
   explicit Write(const OpInfo& info)
       : op(info.name),
         is_inplace_only(info.inplace_only),
         is_arithmetic(info.kind == OpKind::kPointwise || info.crosses_devices),
-        keeps_numbers(false) {}
-  explicit Write(PermanentName op) : op(op), is_inplace_only(false), is_arithmetic(false), keeps_numbers(true) {}
+        keeps_numbers(false),
+        draws(info.random) {}
+  explicit Write(PermanentName op)
+      : op(op), is_inplace_only(false), is_arithmetic(false), keeps_numbers(true), draws(false) {}
 };
 
 // The calls of one function, on the thread that made the scope; the last scope made is destroyed first.

@@ -1,4 +1,5 @@
 // What torch.func needs beside autograd: inputs of transforms, and random numbers of vmap.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -7,8 +8,8 @@
 #include <unordered_set>
 
 #include "argand/autograd/accumulate.h"
-#include "argand/core/draw_watch.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/slice_draws.h"
 #include "argand/exec/slices.h"
 #include "bindings/graph.h"
 #include "bindings/modules.h"
@@ -80,54 +81,6 @@ bool depends_on_others(const std::vector<Tensor>& outputs, const std::vector<Ten
   return false;
 }
 
-// ---- random numbers
-
-class Draws final : public DrawWatch {
- public:
-  explicit Draws(const std::string& randomness) : refuses_(randomness == "error"), repeats_(randomness == "same") {}
-
-  void before_draw(GeneratorImpl& generator) override {
-    ARGAND_CHECK(Error, !refuses_,
-                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-                 "'different' randomness flags on vmap or perform the randomness operation out of vmap");
-    if (!repeats_) return;
-    const auto known =
-        std::ranges::any_of(drawn_from_, [&](const Before& b) { return b.generator.get() == &generator; });
-    if (known) return;
-    const std::lock_guard lock(generator.mutex_);
-    drawn_from_.push_back({intrusive_ptr<GeneratorImpl>(&generator), generator.state()});
-  }
-
-  // The generators that were drawn from are as they were before.
-  void rewind() {
-    for (const Before& b : drawn_from_) {
-      const std::lock_guard lock(b.generator->mutex_);
-      b.generator->set_state(b.state);
-    }
-  }
-
- private:
-  struct Before {
-    intrusive_ptr<GeneratorImpl> generator;
-    std::vector<uint8_t> state;
-  };
-  const bool refuses_, repeats_;
-  std::vector<Before> drawn_from_;
-};
-
-// A scope of Python's.
-class DrawScope {
- public:
-  explicit DrawScope(std::string randomness) : randomness_(std::move(randomness)) {}
-  void enter() { draws_ = std::make_unique<Draws>(randomness_); }
-  void exit() { draws_.reset(); }
-  void rewind() { draws_->rewind(); }
-
- private:
-  std::string randomness_;
-  std::unique_ptr<Draws> draws_;
-};
-
 // The calls of a function by vmap, or by what takes gradients: Note [Writes of slices] of argand/exec/slices.h.
 class Slices {
  public:
@@ -140,6 +93,7 @@ class Slices {
   void mark(const Tensor& t) { scope_->mark(t); }
   bool differs(const Tensor& t) const { return scope_->differs(t); }
   void next_slice() { scope_->next_slice(); }
+  const exec::SlicesScope* scope() const { return scope_.get(); }
   std::vector<nb::object> written() const {
     std::vector<nb::object> pairs;
     for (const auto& [t, after] : scope_->written())
@@ -153,6 +107,33 @@ class Slices {
   std::unique_ptr<exec::SlicesScope> scope_;
 };
 
+// Random numbers in the calls of a function: Note [Draws of slices] of argand/exec/slice_draws.h.
+class DrawScope {
+ public:
+  // `mapped` are tensors and the dimensions along which the function gets slices of them.
+  DrawScope(const std::string& randomness, const Slices* slices, int64_t count,
+            const std::vector<std::pair<Tensor, int64_t>>& mapped)
+      : randomness_(kind_of(randomness)), slices_(slices), count_(count) {
+    for (const auto& [tensor, dim] : mapped) mapped_.push_back({tensor, dim});
+  }
+  void enter() {
+    draws_ = std::make_unique<exec::SliceDraws>(randomness_, slices_ ? slices_->scope() : nullptr, count_, mapped_);
+  }
+  void exit() { draws_.reset(); }
+  void next_slice() { draws_->next_slice(); }
+
+ private:
+  using Randomness = exec::SliceDraws::Randomness;
+  static Randomness kind_of(const std::string& name) {
+    return name == "error" ? Randomness::kError : name == "same" ? Randomness::kSame : Randomness::kDifferent;
+  }
+  Randomness randomness_;
+  const Slices* slices_;
+  int64_t count_;
+  std::vector<exec::SliceDraws::Mapped> mapped_;
+  std::unique_ptr<exec::SliceDraws> draws_;
+};
+
 }  // namespace
 
 void add_transforms(nb::module_& module) {
@@ -161,10 +142,12 @@ void add_transforms(nb::module_& module) {
   module.def("_end_transform_inputs", end_inputs);
   module.def("_depends_on_others", depends_on_others);
   nb::class_<DrawScope>(module, "_DrawScope")
-      .def(nb::init<std::string>())
+      .def(nb::init<std::string, const Slices*, int64_t, std::vector<std::pair<Tensor, int64_t>>>(),
+           nb::arg("randomness"), nb::arg("slices") = nb::none(), nb::arg("count") = 1,
+           nb::arg("mapped") = std::vector<std::pair<Tensor, int64_t>>(), nb::keep_alive<1, 3>())
       .def("__enter__", [](nb::object self) { return nb::cast<DrawScope&>(self).enter(), self; })
       .def("__exit__", [](DrawScope& self, nb::args) { self.exit(); })
-      .def("rewind", &DrawScope::rewind);
+      .def("next_slice", &DrawScope::next_slice);
   nb::class_<Slices>(module, "_Slices")
       .def(nb::init<bool>(), nb::arg("gradients") = false)
       .def("__enter__", [](nb::object self) { return nb::cast<Slices&>(self).enter(), self; })

@@ -14,13 +14,18 @@ struct Poisson : Kernel<PoissonArgs> {
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
   static void run(const Args& a, Tensor& out) {
+    const Tensor means = a.self;
+    draw_into(out, {{"poisson", 0, 0, 0, 0, impl_of(a.generator)}, {&means, 1}},
+              [&](const Tensor& t, std::span<const Tensor> of) { fill(t, of[0], a.generator); });
+  }
+  static void fill(const Tensor& out, const Tensor& means, const std::optional<Generator>& g) {
     if (!out.is_cpu()) {  // the means are not checked: that would wait for the GPU
-      const Tensor rates = exec::dense(a.self, kDouble);
+      const Tensor rates = exec::dense(means, kDouble);
       Draw draw{Draw::kPoisson};
       draw.chances = rates.impl().data();
-      return draw_on_device(out, draw, a.generator);
+      return draw_on_device(out, draw, g);
     }
-    const Tensor rates = exec::dense(a.self);
+    const Tensor rates = exec::dense(means);
     dispatch<kFloatingTypes>(out.dtype(), "poisson", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T* rate = raw<T>(rates);
@@ -29,7 +34,7 @@ struct Poisson : Kernel<PoissonArgs> {
                      "poisson: invalid Poisson rate, expected rate to be "
                      "non-negative, got ",
                      static_cast<double>(rate[i]));
-      cpu::poisson(generator_of(a.generator), raw<T>(out), rate, out.numel());
+      cpu::poisson(generator_of(g), raw<T>(out), rate, out.numel());
     });
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
@@ -54,18 +59,22 @@ struct Binomial : Kernel<BinomialArgs> {
     return {broadcast_shapes(a.count.sizes(), a.prob.sizes(), "binomial"), a.count.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
+    const Tensor of_both[] = {a.count.expand(out.sizes()), a.prob.expand(out.sizes())};
+    draw_into(out, {{"binomial", 0, 0, 0, 0, impl_of(a.generator)}, of_both},
+              [&](const Tensor& t, std::span<const Tensor> of) { fill(t, of[0], of[1], a.generator); });
+  }
+  static void fill(const Tensor& out, const Tensor& counts, const Tensor& chances, const std::optional<Generator>& g) {
     if (!out.is_cpu()) {
-      const Tensor count = exec::dense(a.count.expand(out.sizes()), kDouble);
-      const Tensor prob = exec::dense(a.prob.expand(out.sizes()), kDouble);
+      const Tensor count = exec::dense(counts, kDouble), prob = exec::dense(chances, kDouble);
       Draw draw{Draw::kBinomial};
       draw.chances = count.impl().data();
       draw.chances_b = prob.impl().data();
-      return draw_on_device(out, draw, a.generator);
+      return draw_on_device(out, draw, g);
     }
-    const Tensor count = exec::dense(a.count.expand(out.sizes())), prob = exec::dense(a.prob.expand(out.sizes()));
+    const Tensor count = exec::dense(counts), prob = exec::dense(chances);
     dispatch<kFloatingTypes>(out.dtype(), "binomial", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      cpu::binomial(generator_of(a.generator), raw<T>(out), raw<T>(count), raw<T>(prob), out.numel());
+      cpu::binomial(generator_of(g), raw<T>(out), raw<T>(count), raw<T>(prob), out.numel());
     });
   }
   static Tensor grad_count(const Ctx&, const Tensor& g) { return zeros_like(g); }

@@ -83,17 +83,22 @@ Tensor in_memory_order(const Tensor& t) {
   return exec::alias(t, std::move(sizes), std::move(strides), t.storage_offset());
 }
 
-void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g) {
-  if (out.is_complex()) return draw_uniform(parts_of(out), from, to, g);
+static void fill_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g) {
+  if (out.is_complex()) return fill_uniform(parts_of(out), from, to, g);
   fill_in_memory_order(out, [&](const Tensor& t) {
     if (!t.is_cpu()) return draw_on_device(t, {Draw::kUniform, from, to}, g);
     with_floats(t, "uniform_", [&](auto* p, int64_t n) { cpu::uniform(generator_of(g), p, n, from, to); });
   });
 }
 
-void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g) {
+void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g, const Target& target) {
+  draw_into(out, {{"uniform", from, to, 0, 0, impl_of(g)}, {}, target.like, target.in_place},
+            [&](const Tensor& t, auto) { fill_uniform(t, from, to, g); });
+}
+
+static void fill_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g) {
   // The variance is that of both parts together; the mean is that of each part, as in PyTorch.
-  if (out.is_complex()) return draw_normal(parts_of(out), mean, std / std::sqrt(2.0), g);
+  if (out.is_complex()) return fill_normal(parts_of(out), mean, std / std::sqrt(2.0), g);
   const bool serial = !out.is_contiguous();  // PyTorch fills only contiguous tensors by blocks
   fill_in_memory_order(out, [&](const Tensor& t) {
     if (!t.is_cpu()) return draw_on_device(t, {Draw::kNormal, mean, std}, g);
@@ -106,7 +111,12 @@ void draw_normal(const Tensor& out, double mean, double std, const std::optional
   });
 }
 
-void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g) {
+void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g, const Target& target) {
+  draw_into(out, {{"normal", mean, std, 0, 0, impl_of(g)}, {}, target.like, target.in_place},
+            [&](const Tensor& t, auto) { fill_normal(t, mean, std, g); });
+}
+
+static void fill_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g) {
   fill_in_memory_order(out, [&](const Tensor& t) {
     if (!t.is_cpu()) {
       const bool wide = range == 0 || range >= uint64_t{1} << 28;
@@ -117,6 +127,12 @@ void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::o
       cpu::random_from_to(generator_of(g), raw<T>(t), t.numel(), from, range);
     });
   });
+}
+
+void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g,
+                   const Target& target) {
+  draw_into(out, {{"integers", 0, 0, from, range, impl_of(g)}, {}, target.like, target.in_place},
+            [&](const Tensor& t, auto) { fill_integers(t, from, range, g); });
 }
 
 int integer_digits(ScalarType dtype) {
@@ -148,9 +164,10 @@ int64_t end_of_drawn(int64_t to, ScalarType dtype) {
   return last >= to ? last - spacing(to - 1, dtype) : to;
 }
 
-void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g) {
+void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g,
+                  const Target& target) {
   from = first_drawn(from, out.dtype()), to = end_of_drawn(to, out.dtype());
-  draw_integers(out, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from), g);
+  draw_integers(out, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from), g, target);
 }
 
 void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType dtype) {

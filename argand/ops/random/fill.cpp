@@ -30,6 +30,12 @@ int64_t largest(ScalarType t) {
   });
 }
 
+// Fills `out`, which is `self` or becomes it, by fill(t) of contiguous tensors in memory order.
+template <class Fill>
+void draw_numbers(const Tensor& self, const Tensor& out, const DrawCall::Kind& kind, Fill fill) {
+  draw_into(out, {kind, {}, self, true}, [&](const Tensor& t, auto) { fill_in_memory_order(t, fill); });
+}
+
 // The range of random_ without bounds.
 Draw full_range(ScalarType t) {
   const bool wide = t == kLong || t == kDouble;
@@ -68,7 +74,7 @@ struct UniformInplace : Kernel<UniformInplaceArgs> {
         return std::numeric_limits<double>::max();
     }
   }
-  static void run(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator); }
+  static void run(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator, Target::written(a.self)); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.fails({s->real({2}), 1, 0}, "uniform_ expects to return a [from, to) range, but found from=1 > to=0");
@@ -88,7 +94,7 @@ struct NormalInplace : Kernel<NormalInplaceArgs> {
     ARGAND_CHECK(ValueError, a.std >= 0, "normal expects std >= 0.0, but found std ", a.std);
     return meta_of_self(a.self);
   }
-  static void run(const Args& a, Tensor& out) { draw_normal(out, a.mean, a.std, a.generator); }
+  static void run(const Args& a, Tensor& out) { draw_normal(out, a.mean, a.std, a.generator, Target::written(a.self)); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.fails({s->real({2}), 0, -1}, "normal expects std >= 0.0, but found std -1");
@@ -125,11 +131,11 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
            " can support discrete uniform distribution only within this range.");
   }
   static void run(const Args& a, Tensor& out) {
-    if (a.to) return draw_between(out, a.from, *a.to, a.generator);
+    if (a.to) return draw_between(out, a.from, *a.to, a.generator, Target::written(a.self));
     const int64_t from = first_drawn(a.from, out.dtype());
     // All of int64 wraps to 0, which is how the kernel wants it.
     const uint64_t range = static_cast<uint64_t>(largest(out.dtype())) - static_cast<uint64_t>(from) + 1;
-    draw_integers(out, from, range, a.generator);
+    draw_integers(out, from, range, a.generator, Target::written(a.self));
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
@@ -147,7 +153,7 @@ struct RandomFullInplace : Kernel<RandomFullInplaceArgs> {
   static constexpr auto dtypes = kRealTypes;
   static TensorMeta infer(const Args& a) { return meta_of_self(a.self); }
   static void run(const Args& a, Tensor& out) {
-    fill_in_memory_order(out, [&](const Tensor& t) {
+    draw_numbers(a.self, out, {"random", 0, 0, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, full_range(t.dtype()), a.generator);
       dispatch<kRealTypes>(t.dtype(), "random_", [&](auto tag) {
         cpu::random_full(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel());
@@ -169,7 +175,7 @@ struct BernoulliInplace : Kernel<BernoulliInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    fill_in_memory_order(out, [&](const Tensor& t) {
+    draw_numbers(a.self, out, {"bernoulli", a.p, 0, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kBernoulli, a.p}, a.generator);
       dispatch<kRealTypes>(t.dtype(), "bernoulli_", [&](auto tag) {
         cpu::bernoulli(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.p);
@@ -193,9 +199,14 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
     return {broadcast_shapes(a.self.sizes(), a.p.sizes(), "bernoulli_"), a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
+    // Of the same number of dimensions as `out`, so that it also fits where both have one more.
     const Tensor given = a.p;
     const Tensor p = exec::alias(given, out.impl().sizes, expanded_strides(given.sizes(), given.strides(), out.sizes()),
                                  given.storage_offset());
+    draw_into(out, {{"bernoulli of", 0, 0, 0, 0, impl_of(a.generator)}, {&p, 1}, a.self, true},
+              [&](const Tensor& t, std::span<const Tensor> of) { fill(t, of[0], a.generator); });
+  }
+  static void fill(const Tensor& out, const Tensor& p, const std::optional<Generator>& g) {
     Dims sizes, strides;
     for (const int64_t d : memory_order(out)) {
       sizes.push_back(p.sizes()[d]);
@@ -205,7 +216,7 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
     if (!out.is_cpu()) {
       const Tensor q = exec::dense(chances, out.dtype() == kDouble ? kDouble : kFloat);
       return fill_in_memory_order(out, [&](const Tensor& t) {
-        draw_on_device(t, {Draw::kBernoulli, 0, 0, 0, 0, false, q.impl().data()}, a.generator);
+        draw_on_device(t, {Draw::kBernoulli, 0, 0, 0, 0, false, q.impl().data()}, g);
       });
     }
     dispatch<kFloatingTypes>(p.dtype(), "bernoulli_", [&](auto chance) {
@@ -216,7 +227,7 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
                      "bernoulli_: expects p to be in [0, 1], but got p=", static_cast<double>(q[i]));
       fill_in_memory_order(out, [&](const Tensor& t) {
         dispatch<kRealTypes>(t.dtype(), "bernoulli_", [&](auto tag) {
-          cpu::bernoulli(generator_of(a.generator), raw<typename decltype(tag)::type>(t), q, t.numel());
+          cpu::bernoulli(generator_of(g), raw<typename decltype(tag)::type>(t), q, t.numel());
         });
       });
     });
@@ -243,7 +254,7 @@ struct ExponentialInplace : Kernel<ExponentialInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    fill_in_memory_order(out, [&](const Tensor& t) {
+    draw_numbers(a.self, out, {"exponential", a.lambd, 0, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kExponential, a.lambd}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "exponential_", [&](auto tag) {
         cpu::exponential(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.lambd);
@@ -265,7 +276,7 @@ struct GeometricInplace : Kernel<GeometricInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    fill_in_memory_order(out, [&](const Tensor& t) {
+    draw_numbers(a.self, out, {"geometric", a.p, 0, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kGeometric, a.p}, a.generator);
       dispatch<kFloatingTypes | kIntTypes>(t.dtype(), "geometric_", [&](auto tag) {
         cpu::geometric(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.p);
@@ -288,7 +299,7 @@ struct CauchyInplace : Kernel<CauchyInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    fill_in_memory_order(out, [&](const Tensor& t) {
+    draw_numbers(a.self, out, {"cauchy", a.median, a.sigma, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kCauchy, a.median, a.sigma}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "cauchy_", [&](auto tag) {
         cpu::cauchy(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.median, a.sigma);
@@ -311,7 +322,7 @@ struct LogNormalInplace : Kernel<LogNormalInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    fill_in_memory_order(out, [&](const Tensor& t) {
+    draw_numbers(a.self, out, {"log_normal", a.mean, a.std, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kLogNormal, a.mean, a.std}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "log_normal_", [&](auto tag) {
         cpu::log_normal(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.mean, a.std);

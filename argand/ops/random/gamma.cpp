@@ -34,7 +34,12 @@ struct StandardGamma : Kernel<StandardGammaArgs> {
   static constexpr int variants = kFunction;
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
-  static void run(const Args& a, Tensor& out) { draw_gamma(exec::dense(a.self), out, a.generator); }
+  static void run(const Args& a, Tensor& out) {
+    const Tensor shapes = a.self;
+    draw_into(
+        out, {{"gamma", 0, 0, 0, 0, impl_of(a.generator)}, {&shapes, 1}},
+        [&](const Tensor& t, std::span<const Tensor> of) { draw_gamma(exec::dense(of[0]), t, a.generator); });
+  }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * _standard_gamma_grad(c.self, c.result()); }
   static void samples(S& s) {
     // The gradient is that of the implicit function, not of this stream's numbers.
@@ -65,8 +70,13 @@ struct SampleDirichlet : Kernel<SampleDirichletArgs> {
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor parts = exec::new_tensor({a.self.impl().sizes, kDouble}, out.device());
-    draw_gamma(exec::dense_clone(a.self, kDouble), parts, a.generator);
+    const Tensor concentrations = a.self;
+    draw_into(out, {{"dirichlet", 0, 0, 0, 0, impl_of(a.generator)}, {&concentrations, 1}},
+              [&](const Tensor& t, std::span<const Tensor> of) { fill(t, of[0], a.generator); });
+  }
+  static void fill(const Tensor& out, const Tensor& concentrations, const std::optional<Generator>& g) {
+    const Tensor parts = exec::new_tensor({out.impl().sizes, kDouble}, out.device());
+    draw_gamma(exec::dense_clone(concentrations, kDouble), parts, g);
     const Tensor fractions = parts.div(parts.sum(-1, true));
     dispatch<kFloatingTypes>(out.dtype(), "_sample_dirichlet", [&](auto tag) {
       using T = typename decltype(tag)::type;

@@ -6,13 +6,19 @@
 #include "argand/ops/random/draw.h"
 
 namespace argand::ops {
+namespace {
+
+// Samples are drawn in the order of the elements, whatever the layout of the parameters, as PyTorch does.
+Tensor new_sample(const Tensor& parameter) { return empty_like(parameter, {}, MemoryFormat::Contiguous); }
+
+}  // namespace
 
 struct Bernoulli : Composite<BernoulliArgs> {
   static constexpr auto schema = "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc = "1 with the probability at the same place of self, else 0. The gradient is zero.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool out_may_be_any = true;
-  static Tensor compose(const Args& a) { return empty_like(a.self).bernoulli_(a.self, a.generator); }
+  static Tensor compose(const Args& a) { return new_sample(a.self).bernoulli_(a.self, a.generator); }
   static void samples(S& s) { s.fails({s->real({2}, 2, 3)}, "bernoulli_: expects p to be in [0, 1], but got p="); }
 };
 ARGAND_OP(Bernoulli)
@@ -22,7 +28,7 @@ struct BernoulliP : Composite<BernoulliPArgs> {
   static constexpr auto doc = "A tensor like self: 1 with probability p, else 0.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool out_may_be_any = true;
-  static Tensor compose(const Args& a) { return empty_like(a.self).bernoulli_(a.p, a.generator); }
+  static Tensor compose(const Args& a) { return new_sample(a.self).bernoulli_(a.p, a.generator); }
   static void samples(S& s) { s.fails({s->real({2}), 1.5}, "bernoulli_: expects p to be in [0, 1], but got p=1.5"); }
 };
 ARGAND_OP(BernoulliP)
@@ -49,8 +55,9 @@ struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
   static constexpr auto doc = "Normal samples around the elements of mean.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
+    announce_parameters({&a.mean, 1});
     ARGAND_CHECK(ValueError, a.std >= 0, "normal expects std >= 0.0, but found std ", a.std);
-    return with_parameters(without_grad([&] { return empty_like(a.mean).normal_(0, a.std, a.generator).add_(a.mean); }),
+    return with_parameters(without_grad([&] { return new_sample(a.mean).normal_(0, a.std, a.generator).add_(a.mean); }),
                            a.mean);
   }
   static void samples(S& s) { s.fails({s->real({2}), -1}, "normal expects std >= 0.0, but found std -1"); }
@@ -74,9 +81,10 @@ struct NormalFloatTensor : Composite<NormalFloatTensorArgs> {
   static constexpr auto doc = "Normal samples with the elements of std as standard deviations.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
+    announce_parameters({&a.std, 1});
     check_std(a.std);
     return with_parameters(
-        without_grad([&] { return empty_like(a.std).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean); }), a.std);
+        without_grad([&] { return new_sample(a.std).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean); }), a.std);
   }
   static void samples(S& s) {
     s.fails({0, s->real({2}, -2, -1)}, "normal expects all elements of std >= 0.0, but found -");
@@ -91,6 +99,8 @@ struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
   static constexpr auto doc = "Normal samples with means and standard deviations from two tensors, broadcast.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
+    const Tensor parameters[] = {a.mean, a.std};
+    announce_parameters(parameters);
     check_std(a.std);
     const Dims sizes = broadcast_shapes(a.mean.sizes(), a.std.sizes(), "normal");
     const Tensor sample = without_grad(
@@ -143,16 +153,21 @@ struct Multinomial : Kernel<MultinomialArgs> {
     return {{a.self.sizes()[0], a.num_samples}, kLong};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor weights = exec::dense(a.self);
-    if (!out.is_cpu()) return run_on_device(a, weights, out);
-    const int64_t categories = weights.sizes().back(), rows = weights.dim() == 1 ? 1 : weights.sizes()[0];
+    const Tensor weights = a.self;
+    draw_into(
+        out, {{"multinomial", 0, 0, a.num_samples, a.replacement, impl_of(a.generator)}, {&weights, 1}},
+        [&](const Tensor& t, std::span<const Tensor> of) { fill(a, exec::dense(of[0]), t); });
+  }
+  static void fill(const Args& a, const Tensor& weights, const Tensor& out) {
+    if (!out.is_cpu()) return fill_on_device(a, weights, out);
+    const int64_t categories = weights.sizes().back(), rows = out.numel() / a.num_samples;
     dispatch<kFloatingTypes>(weights.dtype(), "multinomial", [&](auto tag) {
       cpu::multinomial(generator_of(a.generator), raw<typename decltype(tag)::type>(weights), rows, categories,
                        a.num_samples, a.replacement, raw<int64_t>(out));
     });
   }
   // The weights are not checked: that would wait for the GPU.
-  static void run_on_device(const Args& a, const Tensor& weights, const Tensor& out) {
+  static void fill_on_device(const Args& a, const Tensor& weights, const Tensor& out) {
     if (!a.replacement || a.num_samples == 1) {
       // The first events of Poisson processes whose rates are the weights.
       const Tensor waits = exec::new_tensor({weights.impl().sizes, weights.dtype()}, out.device());

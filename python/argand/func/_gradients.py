@@ -7,7 +7,7 @@ from .._ignored import harmless
 from ..autograd import functional as _functional
 from ..autograd.grad_mode import enable_grad, inference_mode
 from ..utils._pytree import tree_flatten, tree_map, tree_structure, tree_unflatten
-from ._vmap import check_randomness
+from ._vmap import check_randomness, vmap
 
 
 class _Inputs:
@@ -280,12 +280,43 @@ def _by_columns(at):
     return _functional._columns(at.flat, at.inputs.flat, at.dual, at.back, at.has_history)
 
 
+def _column_by_column(func, argnums, has_aux):
+    """jacfwd of a function that is to draw other random numbers for each column."""
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        positions = _positions(argnums, args)
+        primals, spec = tree_flatten(tuple(args[n] for n in positions))
+        units = [unit.view(-1, *x.shape) for unit, x in
+                 zip(_functional._construct_standard_basis_for(primals, [x.numel() for x in primals]), primals)]
+
+        def of_primals(*flat):
+            given = list(args)
+            for n, x in zip(positions, tree_unflatten(flat, spec)):
+                given[n] = x
+            return func(*given, **kwargs)
+
+        def along(*tangents):
+            _, *products = jvp(of_primals, tuple(primals), tangents, has_aux=has_aux)
+            return tuple(products)
+        products, *aux = vmap(along, randomness="different")(*units)
+
+        def by_input(product):
+            parts = product.movedim(0, -1).split([x.numel() for x in primals], dim=-1)
+            nest = tree_unflatten([part.reshape(*product.shape[1:], *x.shape) for part, x in zip(parts, primals)], spec)
+            return nest[0] if isinstance(argnums, int) else nest
+        result = tree_map(by_input, products)
+        return (result, tree_map(lambda x: x[0], aux[0])) if has_aux else result
+    return call
+
+
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """A function that returns the same derivatives, by a product for each element of the arguments; func runs once, so that the random
-    numbers of all columns are the same ones if randomness allows for any."""
+    """A function that returns the same derivatives, by a product for each element of the arguments.
+
+    func runs once, so that the random numbers of all columns are the same ones, unless randomness is "different": then it runs for each
+    column."""
     check_randomness(randomness)
     if randomness == "different":
-        raise NotImplementedError("torch.func.jacfwd: randomness='different' is not supported: func runs once for all columns")
+        return _column_by_column(func, argnums, has_aux)
     return _jacobian("jacfwd", func, argnums, has_aux, randomness, _by_columns)
 
 

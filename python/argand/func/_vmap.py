@@ -198,16 +198,28 @@ def _by_rule(rule, n, args, kwargs, in_dims, out_dims, name, randomness):
     return tree_unflatten(joined, spec)
 
 
+def _chunks(n, chunk_size):
+    """The numbers of the calls whose random numbers are drawn together.  A function of no slice is called once, too."""
+    n = max(n, 1)
+    return [range(first, min(first + (chunk_size or n), n)) for first in range(0, n, chunk_size or n)]
+
+
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """A function that calls func for each slice of its arguments along in_dims, and stacks the results along out_dims.
     Arguments by keyword are given to every call as they are.
 
-    randomness: "error" refuses random numbers within func, "different" draws them for each slice, "same" gives each slice the same.
-    chunk_size, the most slices that are computed at once, changes nothing: it is one slice.
+    randomness: "error" refuses random numbers within func, "same" gives each slice the same, and "different" gives each slice its own: those
+    that one draw for all slices gives, in the order in which func draws.
+    chunk_size: the most slices whose random numbers are drawn at once.  Nothing else depends on it: slices are computed one by one.
     """
-    check_randomness(randomness)
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+    return by_chunks(func, in_dims, out_dims, randomness, lambda n: chunk_size)
+
+
+def by_chunks(func, in_dims, out_dims, randomness, chunk_size_of):
+    """vmap, with a function that gives the size of a chunk for the number of slices, or None for all of them."""
+    check_randomness(randomness)
 
     @functools.wraps(func)
     def call(*args, **kwargs):
@@ -220,14 +232,17 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             more = tree_map(lambda x: None, places[len(args):])  # by keyword, or by default
             return _by_rule(rule, n, places, names, dims() + more, out_dims, name, randomness)
         shared, results = _Unmapped(shared, randomness), []
-        with _C._DrawScope(randomness) as draws, _C._Slices() as slices, _vmap_levels.level(slices, randomness):
-            for i in range(max(n, 1)):
-                draws.rewind()
-                if i > 0:
-                    slices.next_slice()
-                results.append(_leaves(func(*of_call(i, slices.mark), **kwargs)))
-                if i == 0:
-                    shared.after_first_call()
+        with _C._Slices() as slices, _vmap_levels.level(slices, randomness):
+            for chunk in _chunks(n, chunk_size_of(n) if randomness == "different" else None):
+                with _C._DrawScope(randomness, slices, len(chunk), [(x, d % x.dim()) for x, d, _ in mapped]) as draws:
+                    for i in chunk:
+                        if i > 0:
+                            slices.next_slice()
+                        if i > chunk.start:
+                            draws.next_slice()
+                        results.append(_leaves(func(*of_call(i, slices.mark), **kwargs)))
+                        if i == 0:
+                            shared.after_first_call()
             if n > 1:
                 for tensor, first in slices.written():
                     _check_written(tensor, first, randomness)
