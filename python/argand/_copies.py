@@ -8,7 +8,10 @@ from ._tensor import Tensor, method
 
 
 def _rebuild(cls, data, dtype, sizes, device, requires_grad, attributes):
-    tensor = _from_bytes(data, dtype, sizes).to(device)
+    from ._dispatch import StateOff
+    with StateOff():  # modes are shown the tensor that was made
+        tensor = _from_bytes(data, dtype, sizes).to(device)
+    tensor = _C._shown(tensor)
     return _restore(cls, tensor, requires_grad, attributes)
 
 

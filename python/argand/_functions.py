@@ -3,6 +3,7 @@ import sys
 import warnings
 
 from . import _C
+from ._dispatch import StateOff
 from ._overridable import make_overridable
 from ._tensor_arguments import need_tensors
 from .storage import TypedStorage, UntypedStorage, over, tensor_over
@@ -215,9 +216,10 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
                          f"than actual buffer length ({nbytes} bytes)")
     if view.readonly:
         _warn_once("The given buffer is not writable. Tensors are written to: this one is a copy of it.")
-    elements = over(view.cast("B")[offset:offset + count * size])
-    misplaced = elements.data_ptr() % (size // 2 if dtype.is_complex else size)
-    return (elements.clone() if misplaced else elements).view(dtype).requires_grad_(requires_grad)
+    with StateOff():  # as in PyTorch, where a FakeTensorMode leaves it as it is
+        elements = over(view.cast("B")[offset:offset + count * size])
+        misplaced = elements.data_ptr() % (size // 2 if dtype.is_complex else size)
+        return (elements.clone() if misplaced else elements).view(dtype).requires_grad_(requires_grad)
 
 
 def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):

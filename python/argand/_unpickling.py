@@ -9,6 +9,7 @@ import pickletools
 import struct
 
 from . import _C
+from ._dispatch import StateOff
 from ._objects import DTYPES
 from .storage import TypedStorage, UntypedStorage
 
@@ -75,7 +76,8 @@ def load_archive(archive, unpickler):
     def persistent_load(pid):
         _, kind, key, location, numel = pid[:5]
         if key not in known:
-            known[key] = kind.over(archive.storage(key, kind.dtype, numel, location))
+            with StateOff():  # modes are shown the tensors that are made of it
+                known[key] = kind.over(archive.storage(key, kind.dtype, numel, location))
         return known[key]
     return unpickler(io.BytesIO(archive.pickle()), persistent_load).load()
 
@@ -126,15 +128,21 @@ class _Legacy:
                 raise pickle.UnpicklingError(f"load: storage {key!r:.50} has {numel} elements; the file has {self.left} bytes left")
             self.left -= nbytes
             location = self.place(location) if self.place else location
-            elements = _C.empty(numel, dtype=kind.dtype or _C.uint8, device=location)
-            self.storages[key] = kind.over(elements), elements, kind
+            with StateOff():
+                elements = _C.empty(numel, dtype=kind.dtype or _C.uint8, device=location)
+                self.storages[key] = kind.over(elements), elements, kind
         storage, elements, kind = self.storages[key]
         if view and view[0] is not None:
             _, offset, size = view[0]
-            return kind.over(elements[offset:offset + size])
+            with StateOff():
+                return kind.over(elements[offset:offset + size])
         return storage
 
     def _fill(self, key):
+        with StateOff():
+            self._fill_elements(key)
+
+    def _fill_elements(self, key):
         _, elements, kind = self.storages[key]
         numel = struct.unpack("<q", self._read(8))[0]
         if numel != elements.numel():

@@ -2,6 +2,7 @@
 import sys
 
 from . import _C
+from ._dispatch import StateOff
 from .nn.parameter import Parameter
 from .storage import TypedStorage, tensor_over
 from .utils.data.worker import Failure
@@ -39,8 +40,10 @@ def _rebuild_tensor(storage, storage_offset, size, stride):
 
 def _over(storage, dtype, offset, size, stride):
     same = isinstance(storage, TypedStorage) and storage._dtype is dtype  # then no element is looked at: it may be read later
-    elements = storage._elements if same else tensor_over(storage, dtype)
-    return elements.as_strided(tuple(size), tuple(stride), offset).detach()
+    with StateOff():  # modes are shown the tensor that was made
+        elements = storage._elements if same else tensor_over(storage, dtype)
+        made = elements.as_strided(tuple(size), tuple(stride), offset).detach()
+    return _C._shown(made)
 
 
 def _marked(tensor, metadata, requires_grad):

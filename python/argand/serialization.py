@@ -147,7 +147,7 @@ def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_loa
         from ._unpickling import any_object
         return _load_by(any_object(pickle_module or pickle, **pickle_load_args), arguments)
     try:
-        return _C._load(*arguments)
+        return _data(arguments)
     except pickle.UnpicklingError as error:
         refused = re.search(r"the global (.+) is refused: only tensors", str(error))
         if refused is None:
@@ -207,6 +207,35 @@ def _source_in(f):
     return f.read()
 
 
+def _data(arguments):
+    """What the reader of data alone gives, as modes want its tensors."""
+    from ._dispatch import StateOff
+    with StateOff():
+        made = _C._load(*arguments)
+    return _shown(made, {}) if _C._dispatch_modes() else made
+
+
+def _shown(value, known):
+    """A value with its tensors as modes want them; `known` has what was seen, by identity."""
+    if id(value) in known:
+        return known[id(value)]
+    if isinstance(value, _C.Tensor):
+        found = _C._shown(value)
+    elif isinstance(value, dict):
+        for key, item in value.items():  # in place, which keeps what else a state_dict has
+            value[key] = _shown(item, known)
+        found = value
+    elif isinstance(value, list):
+        value[:] = [_shown(item, known) for item in value]
+        found = value
+    elif type(value) is tuple:
+        found = tuple(_shown(item, known) for item in value)
+    else:
+        return value
+    known[id(value)] = found
+    return found
+
+
 def _load_by(unpickler, arguments):
     """Reads PyTorch's two formats by an unpickler of Python's; all others hold data alone."""
     from ._unpickling import is_legacy, load_archive, load_legacy
@@ -215,11 +244,11 @@ def _load_by(unpickler, arguments):
     if archive.is_archive():
         return load_archive(archive, unpickler)
     if isinstance(source, bytes):
-        return load_legacy(io.BytesIO(source), unpickler, place) if is_legacy(source) else _C._load(*arguments)
+        return load_legacy(io.BytesIO(source), unpickler, place) if is_legacy(source) else _data(arguments)
     with open(source, "rb") as file:
         legacy = is_legacy(file.read(16))
         file.seek(0)
-        return load_legacy(file, unpickler, place) if legacy else _C._load(*arguments)
+        return load_legacy(file, unpickler, place) if legacy else _data(arguments)
 
 
 def load_objects(f, map_location=None):

@@ -233,6 +233,7 @@ void add_dispatch(nb::module_& module) {
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
   });
+  module.def("_shown", [](const Tensor& fresh) { return nb::steal(shown(fresh)); });
   module.def("_dispatch_modes", modes_of_thread);
   module.def("_set_dispatch_modes", [](nb::list modes) { set_modes_of_thread(modes); });
   module.def("_dispatch_state", [] { return static_cast<int>(DispatchHooks::state); });

@@ -211,6 +211,12 @@ class Reader {
   bool beyond_64_bits_ = false;
 };
 
+// The tensor that `value` becomes, as modes want it.
+PyObject* new_from(PyObject* value, const TensorOptions& options) {
+  Tensor made = tensor_from(value, options);
+  return is_tensor(value) ? wrap(std::move(made)) : shown(std::move(made));
+}
+
 Dims read_dims(nb::handle tuple) {
   Dims out;
   for (const nb::handle item : tuple) out.push_back(to_integer(item.ptr()));
@@ -268,6 +274,8 @@ static nb::object elements_by_dlpack(PyObject* value) {
 }
 
 Tensor tensor_from(PyObject* value, const TensorOptions& options) {
+  // Modes see what is done with a tensor, and are shown the tensor that anything else becomes.
+  const exec::DispatchStateGuard unseen(is_tensor(value) ? uint8_t{0} : uint8_t{exec::DispatchHooks::kOff});
   Tensor out;
   nb::object elements = elements_of_storage(value, options);
   if (!elements.is_valid()) elements = elements_by_dlpack(value);
@@ -281,7 +289,6 @@ Tensor tensor_from(PyObject* value, const TensorOptions& options) {
     out = source.to(TensorOptions(options.has_dtype() ? options.dtype() : source.dtype()).device(device), false, true);
     if (options.pinned_memory()) out = out.pin_memory();
   } else {
-    const exec::DispatchStateGuard unseen(exec::DispatchHooks::kOff);  // modes are shown the tensor that it becomes
     Reader reader(shape_of(value), !options.has_dtype());
     reader.read(value);
     out = reader.finish(options);
@@ -339,7 +346,7 @@ Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
     if (const nb::object elements = elements_of_storage(first, TensorOptions(get_default_dtype())); elements.is_valid())
       return as_tensor(elements.ptr());
   if (n == 1 && PyObject_TypeCheck(first, size_type)) return argand::empty(read_dims(first));
-  if (is_legacy_data(arguments)) return tensor_from(first, TensorOptions(get_default_dtype()));
+  if (is_legacy_data(arguments)) return as_tensor(nb::steal(new_from(first, TensorOptions(get_default_dtype()))).ptr());
   return argand::empty(read_dims(arguments));
 }
 
@@ -369,7 +376,7 @@ constexpr Parameter kTensor[] = {
     ARGAND_OPTION("pin_memory", Kind::kBool, true), ARGAND_OPTION("requires_grad", Kind::kBool, true)};
 constexpr Overload kTensorOverload = {
     "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", kTensor,
-    [](const Call& c) { return shown(tensor_from(c.object(0), on_device_for(c.object(0), c.options(1)))); }, nullptr};
+    [](const Call& c) { return new_from(c.object(0), on_device_for(c.object(0), c.options(1))); }, nullptr};
 constexpr FunctionTable kTensorTable = {
     "tensor",
     "A new tensor with the elements of data: nested sequences, a number, an array or a tensor.",
@@ -383,10 +390,10 @@ PyObject* as_tensor_function(const Call& c) {
   PyObject* const data = c.object(0);
   TensorOptions options = on_device_for(data, TensorOptions().dtype(c.optional_dtype(1)).device(c.optional_device(2)));
   const nb::object elements = elements_by_dlpack(data);
-  if (!elements.is_valid() && !python::is_tensor(data) && !is_array(data)) return shown(tensor_from(data, options));
+  if (!elements.is_valid() && !python::is_tensor(data) && !is_array(data)) return new_from(data, options);
   const Tensor source = elements.is_valid()       ? as_tensor(elements.ptr())
                         : python::is_tensor(data) ? as_tensor(data)
-                                                  : shared_with(data);
+                                                  : as_tensor(nb::steal(shown(shared_with(data))).ptr());
   if (!options.has_dtype()) options = options.dtype(source.dtype());
   return answer(c, [&] { return source.to(options); });
 }
@@ -402,7 +409,7 @@ constexpr Overload kFromNumpyOverload = {"ndarray", kFromNumpy,
                                                           type_name(c.object(0)).c_str());
                                              throw nb::python_error();
                                            }
-                                           return wrap(shared_with(c.object(0)));
+                                           return shown(shared_with(c.object(0)));
                                          },
                                          nullptr};
 constexpr FunctionTable kFromNumpyTable = {
@@ -418,7 +425,7 @@ constexpr Overload kNewTensorOverload = {"data, *, dtype=None, device=None, requ
                                          [](const Call& c) {
                                            const TensorOptions like =
                                                TensorOptions(c.tensor(0).dtype()).device(c.tensor(0).device());
-                                           return shown(tensor_from(c.object(1), like.merge_in(c.options(2))));
+                                           return new_from(c.object(1), like.merge_in(c.options(2)));
                                          },
                                          nullptr};
 constexpr FunctionTable kNewTensorTable = {"new_tensor",

@@ -3,6 +3,7 @@
 
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
+#include "bindings/dispatch.h"
 #include "bindings/items.h"
 #include "bindings/literal.h"
 #include "bindings/numbers.h"
@@ -36,7 +37,8 @@ TensorIndex one_index(PyObject* key, const Device& device) {
   if (is_tensor(key)) return as_tensor(key);
   if (is_integer(key, false)) return to_integer(key);
   if (PySequence_Check(key) && !PyUnicode_Check(key)) {
-    const Tensor indices = tensor_from(key, TensorOptions().device(device));
+    const nb::object made = nb::steal(shown(tensor_from(key, TensorOptions().device(device))));
+    const Tensor& indices = as_tensor(made.ptr());
     // An empty list becomes a tensor of the default dtype, but stands for indices.
     return indices.numel() == 0 && !argand::is_integral(indices.dtype(), true) ? indices.to(kLong) : indices;
   }
@@ -122,7 +124,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
       indexing::set_item(t, indices, number);
       return;
     }
-    const Tensor source = is_tensor(value) ? as_tensor(value) : tensor_from(value, t.options());
+    const nb::object given = is_tensor(value) ? nb::borrow(value) : nb::steal(shown(tensor_from(value, t.options())));
+    const Tensor source = as_tensor(given.ptr());
     const NoGil no_gil;
     indexing::set_item(t, indices, source);
   });

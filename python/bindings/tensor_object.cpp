@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "argand/base/fork_mutex.h"
+#include "argand/exec/dispatch_hooks.h"
 #include "bindings/dispatch.h"
 #include "bindings/graph.h"
 #include "bindings/literal.h"
@@ -146,7 +147,12 @@ int clear(PyObject* self) {
 Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4); }
 
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
-  return guarded([&] { return wrap_as(type, legacy_tensor(arguments, keywords)); });
+  return guarded([&] {
+    Tensor made = legacy_tensor(arguments, keywords);
+    // A mode may have made a tensor that has a class of its own.
+    const bool of_mode = type == tensor_type && argand::exec::DispatchHooks::intercepts(made.impl());
+    return of_mode ? wrap(std::move(made)) : wrap_as(type, std::move(made));
+  });
 }
 
 Py_ssize_t size(PyObject* self) {

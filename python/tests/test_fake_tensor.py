@@ -1,4 +1,7 @@
 """FakeTensorMode, which finds out sizes without elements, and make_fx(), which keeps the ops that a function called."""
+import io
+import pickle
+
 import argand as torch
 import pytest
 from argand import nn
@@ -34,6 +37,62 @@ def test_a_network_without_elements():
         assert maybe_get_fake_mode(None) is mode
     assert maybe_get_fake_mode(None) is None
     assert repr(x) == "FakeTensor(..., size=(2, 3, 8, 8))"
+
+
+def saved(value):
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file
+
+
+def test_tensors_that_are_made_of_elements(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    array, base = numpy.ones((2, 3), dtype=numpy.float32), torch.ones(2, 3)
+    path, pickled = tmp_path / "some.pt", pickle.dumps(base)
+    state = {"a": base, "nest": [base, (base.t(), nn.Parameter(base))], "n": 3}
+    torch.save(state, path)
+    files = {True: saved(state), False: saved(state)}
+    for made in (lambda: torch.tensor([[1.0, 2, 3], [4, 5, 6]]), lambda: torch.tensor(array), lambda: torch.as_tensor(array),
+                 lambda: torch.asarray(array), lambda: torch.from_numpy(array), lambda: torch.Tensor([[1.0, 2, 3], [4, 5, 6]]),
+                 lambda: torch.Tensor(2, 3), lambda: torch.FloatTensor([[1.0, 2, 3], [4, 5, 6]]), lambda: base.new_tensor(array),
+                 lambda: torch.tensor([array[0], array[1]]), lambda: pickle.loads(pickled), lambda: torch.load(path)["a"],
+                 lambda: torch.zeros(4, 3)[[0, 1]]):
+        with FakeTensorMode():
+            x = made()
+            assert (type(x), x.shape, x.dtype, x.device.type) == (FakeTensor, (2, 3), torch.float32, "cpu")
+            assert (x + 1).shape == (2, 3)
+    for weights_only, file in files.items():
+        file.seek(0)
+        with FakeTensorMode():
+            loaded = torch.load(file, weights_only=weights_only)
+            first, (turned, parameter) = loaded["nest"]
+            assert loaded["n"] == 3 and all(is_fake(t) for t in (loaded["a"], first, turned, parameter))
+            assert turned.shape == (3, 2) and turned.stride() == (1, 3) and isinstance(parameter, nn.Parameter) and parameter.requires_grad
+    with FakeTensorMode():
+        assert type(torch.frombuffer(bytearray(8), dtype=torch.float32)) is torch.Tensor  # as in PyTorch
+
+
+def test_elements_are_assigned_within_modes():
+    with FakeTensorMode():
+        x = torch.zeros(3, 3)
+        x[0] = 1
+        x[0, 1] = 2.5
+        x[[1, 2]] = 3
+        x[x > 0] = 4
+        x[0] = [1.0, 2.0, 3.0]
+        assert type(x) is FakeTensor
+    traced = make_fx(lambda x: x.clone().index_put_((torch.tensor([0]),), torch.tensor(1.0)))(torch.zeros(2))
+    assert traced(torch.zeros(2)).tolist() == [1, 0]
+
+    def assign(x):
+        x = x.clone()
+        x[0] = 7
+        x[1:, 0] = True
+        x[[2], [2]] = 5
+        return x
+    right = torch.zeros(3, 3)
+    right[0, :], right[1:, 0], right[2, 2] = 7, 1, 5
+    assert torch.equal(make_fx(assign)(torch.zeros(3, 3))(torch.zeros(3, 3)), right)
 
 
 def test_devices_and_conversions():

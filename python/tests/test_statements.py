@@ -117,12 +117,19 @@ def test_script_and_trace():
     assert torch.jit.script(module) is module and torch.jit.trace(module, torch.ones(1, 2)) is module
 
 
-@says("`chunk_size` and `vectorize` change nothing", '`jacfwd` refuses `"different"`')
+@says("`chunk_size` only chooses how many slices draw random numbers together",
+      'With `"different"` they are the numbers that PyTorch draws for all slices at once')
 def test_vmap():
     x = gaussian(4, 3)
     assert torch.equal(torch.func.vmap(torch.sin, chunk_size=3)(x), x.sin())
-    with pytest.raises(Exception, match="randomness"):
-        torch.func.jacfwd(lambda v: v + torch.rand(3), randomness="different")(x[0])
+    torch.manual_seed(0)
+    batch = torch.randn(4, 3)
+    torch.manual_seed(0)
+    assert torch.equal(torch.func.vmap(lambda v: torch.randn(3), randomness="different")(x), batch)
+    torch.manual_seed(0)
+    chunks = torch.cat([torch.randn(3, 3), torch.randn(1, 3)])
+    torch.manual_seed(0)
+    assert torch.equal(torch.func.vmap(lambda v: torch.randn(3), randomness="different", chunk_size=3)(x), chunks)
 
 
 @says("The function given to `register_fake` makes the results for tensors of the device `meta`. The function given to `register_vmap` is "

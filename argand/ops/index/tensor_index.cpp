@@ -1,7 +1,9 @@
 #include "argand/ops/index/tensor_index.h"
 
+#include <algorithm>
 #include <ostream>
 
+#include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/number_fits.h"
@@ -127,6 +129,23 @@ void check_not_empty(ArrayRef<TensorIndex> indices, const char* method) {
                "() is not valid syntax");
 }
 
+// Whether it is a mask of bools for the first dimensions of `t`.
+bool is_mask_of_leading(const Tensor& mask, const Tensor& t) {
+  return mask.defined() && mask.dtype() == kBool && mask.device() == t.device() && mask.dim() <= t.dim() &&
+         std::equal(mask.sizes().begin(), mask.sizes().end(), t.sizes().begin());
+}
+Tensor over_leading(Tensor mask, int64_t dims) {
+  while (mask.dim() < dims) mask = mask.unsqueeze(-1);
+  return mask;
+}
+
+// A number as the element that it becomes.  It fits, so that what an imaginary part of 0 drops is no loss.
+Scalar as_element(const Tensor& number, ScalarType dtype) {
+  const exec::DispatchStateGuard unseen(exec::DispatchHooks::kOff);
+  const bool drops = is_complex(number.dtype()) && !is_complex(dtype) && dtype != kBool;
+  return (drops ? argand::real(number) : number).to(dtype).item();
+}
+
 }  // namespace
 
 Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
@@ -140,19 +159,25 @@ void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& g
   const bool rounds = (self.dtype() == kHalf || self.dtype() == kBFloat16) && s.indices.empty() && s.view.dim() == 0 &&
                       !is_complex(given.dtype());  // a single element becomes infinite, as PyTorch's
   if (!rounds) ops::check_fits("index_put_", given, self.dtype());
-  Tensor value = given;
-  if (given.impl().wrapped_number) {  // it fits, so that what an imaginary part of 0 drops is no loss
-    const bool drops = is_complex(given.dtype()) && !is_complex(self.dtype()) && self.dtype() != kBool;
-    value = (drops ? argand::real(given) : given).to(self.options());
-  }
+  const bool is_number = given.impl().wrapped_number;
+  const Scalar number = is_number ? as_element(given, self.dtype()) : Scalar();
   if (s.indices.empty()) {
-    if (value.dim() == 0 && value.storage().get() == self.storage().get())
-      s.view.fill_(value);  // one of its own elements, which copy_() refuses
+    if (is_number)
+      s.view.fill_(number);
+    else if (given.dim() == 0 && given.storage().get() == self.storage().get())
+      s.view.fill_(given);  // one of its own elements, which copy_() refuses
     else
-      s.view.copy_(fitted(value, s.view.sizes()));
+      s.view.copy_(fitted(given, s.view.sizes()));
     return;
   }
-  s.view.index_put_(TensorList(compact(s.indices)), without_leading_ones(value).to(s.view.options()));
+  const std::vector<Tensor> by_index = compact(s.indices);
+  if (is_number && by_index.size() == 1 && is_mask_of_leading(by_index[0], s.view)) {
+    s.view.masked_fill_(over_leading(by_index[0], s.view.dim()), number);
+    return;
+  }
+  const Tensor value = is_number ? full({}, number, s.view.options().requires_grad(false))
+                                 : without_leading_ones(given).to(s.view.options());
+  s.view.index_put_(TensorList(by_index), value);
 }
 
 std::ostream& operator<<(std::ostream& out, const Slice& slice) {

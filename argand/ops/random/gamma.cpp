@@ -36,9 +36,8 @@ struct StandardGamma : Kernel<StandardGammaArgs> {
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
   static void run(const Args& a, Tensor& out) {
     const Tensor shapes = a.self;
-    draw_into(
-        out, {{"gamma", 0, 0, 0, 0, impl_of(a.generator)}, {&shapes, 1}},
-        [&](const Tensor& t, std::span<const Tensor> of) { draw_gamma(exec::dense(of[0]), t, a.generator); });
+    draw_into(out, {{"gamma", 0, 0, 0, 0, impl_of(a.generator)}, {&shapes, 1}},
+              [&](const Tensor& t, std::span<const Tensor> of) { draw_gamma(exec::dense(of[0]), t, a.generator); });
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * _standard_gamma_grad(c.self, c.result()); }
   static void samples(S& s) {

@@ -154,9 +154,8 @@ struct Multinomial : Kernel<MultinomialArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const Tensor weights = a.self;
-    draw_into(
-        out, {{"multinomial", 0, 0, a.num_samples, a.replacement, impl_of(a.generator)}, {&weights, 1}},
-        [&](const Tensor& t, std::span<const Tensor> of) { fill(a, exec::dense(of[0]), t); });
+    draw_into(out, {{"multinomial", 0, 0, a.num_samples, a.replacement, impl_of(a.generator)}, {&weights, 1}},
+              [&](const Tensor& t, std::span<const Tensor> of) { fill(a, exec::dense(of[0]), t); });
   }
   static void fill(const Args& a, const Tensor& weights, const Tensor& out) {
     if (!out.is_cpu()) return fill_on_device(a, weights, out);

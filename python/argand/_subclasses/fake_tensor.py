@@ -50,8 +50,8 @@ class FakeTensor(_C.Tensor):
         made.fake_mode, made.fake_device, made._meta = fake_mode, device, elem.detach()
         return made
 
-    @harmless(fake_mode="__new__() has it", elem="__new__() has it", device="__new__() has it", constant="__new__() has it")
-    def __init__(self, fake_mode, elem, device, constant=None):
+    @harmless(arguments="__new__() has them, or torch.Tensor's within a mode", named="__new__() has them")
+    def __init__(self, *arguments, **named):
         super().__init__()
 
     @classmethod
