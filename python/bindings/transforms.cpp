@@ -9,6 +9,7 @@
 
 #include "argand/autograd/accumulate.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/node_names.h"
 #include "argand/exec/slice_draws.h"
 #include "argand/exec/slices.h"
 #include "bindings/graph.h"
@@ -141,6 +142,7 @@ void add_transforms(nb::module_& module) {
   module.def("_same_history", [](const Tensor& t) { return nb::steal(wrap(same_history(t))); });
   module.def("_end_transform_inputs", end_inputs);
   module.def("_depends_on_others", depends_on_others);
+  module.def("_next_sequence_nr", autograd::next_sequence_nr);
   nb::class_<DrawScope>(module, "_DrawScope")
       .def(nb::init<std::string, const Slices*, int64_t, std::vector<std::pair<Tensor, int64_t>>>(),
            nb::arg("randomness"), nb::arg("slices") = nb::none(), nb::arg("count") = 1,

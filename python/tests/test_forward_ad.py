@@ -78,3 +78,41 @@ def test_misuse():
     def within():
         return fwAD.unpack_dual(fwAD.make_dual(x, x) * 2).tangent
     assert within().equal(2 * x)
+
+
+def test_what_runs_while_forward_mode_is_off_has_no_tangents():
+    def f(x):
+        with fwAD._set_fwd_grad_enabled(False):
+            shift = x**2
+        return x**3 - shift
+    x, t = torch.tensor(1.5), torch.tensor(2.0)
+    assert torch.func.jvp(f, (x,), (t,))[1].item() == 13.5 and torch.func.jacfwd(f)(x).item() == 6.75
+    assert torch.func.linearize(f, x)[1](t).item() == 13.5
+    assert torch.func.jvp(lambda x: torch.func.jvp(f, (x,), (t,))[1], (x,), (t,))[1].item() == 36
+    # Gradients know what was recorded, also those of values and of products that jvp gave, and products of gradients.
+    assert torch.func.grad(f)(x).item() == torch.func.jacrev(f)(x).item() == torch.func.grad(lambda x: torch.func.jvp(f, (x,), (t,))[0])(x).item() == 3.75
+    assert torch.func.grad(lambda x: torch.func.jvp(f, (x,), (t,))[1])(x).item() == 18
+    with fwAD._set_fwd_grad_enabled(False):  # a transform has tangents within it
+        assert torch.equal(torch.func.jvp(torch.sin, (x,), (t,))[1], t * x.cos()) and not fwAD._is_fwd_grad_enabled()
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(x, t)
+        with fwAD._set_fwd_grad_enabled(False):
+            shift = dual**2
+        assert fwAD.unpack_dual(shift).tangent is None and fwAD.unpack_dual(dual**3 - shift).tangent.item() == 13.5
+    assert not fwAD._state.off
+
+
+def test_forward_mode_is_off_in_functions():
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            assert not fwAD._is_fwd_grad_enabled()
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert fwAD._is_fwd_grad_enabled()
+            return 2 * grad * ctx.saved_tensors[0]
+    x = torch.tensor(3.0, requires_grad=True)
+    assert torch.autograd.grad(Square.apply(x), x)[0].item() == 6 and fwAD._is_fwd_grad_enabled()

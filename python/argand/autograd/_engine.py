@@ -147,7 +147,7 @@ for _class in (UndefinedGrad, DelayedError):
     Node.register(_class)
 _C._current_graph_task_id, _C._WeakTensorRef = _current_graph_task_id, _WeakTensorRef
 _C._is_fwd_grad_enabled = lambda: _forward_ad()._is_fwd_grad_enabled()
-_C._set_fwd_grad_enabled = lambda mode: setattr(_forward_ad()._state, "enabled", bool(mode))
+_C._set_fwd_grad_enabled = lambda mode: _forward_ad()._set_enabled(mode) and None
 
 
 def _forward_ad():

@@ -8,6 +8,7 @@ it was.
 Where a Function has a jvp, its results are duals of their own, with the tangents that it gave: the passes of unpack_dual() end there, and
 no others do (Function._backward_function).
 """
+import contextlib
 import threading
 import weakref
 from typing import NamedTuple, Optional
@@ -37,9 +38,69 @@ class _Level:
 class _State(threading.local):
     def __init__(self):
         self.open, self.enabled = [], True
+        self.transforms = 0  # those that are running and that need to know what was recorded while tangents did not travel
+        self.off = []  # [the first number of a node that was recorded so, the first one after them or None]
 
 
 _state = _State()
+
+
+def _set_enabled(mode):
+    """Whether tangents travel from now on; whether they did before."""
+    before, _state.enabled = _state.enabled, bool(mode)
+    if before is not _state.enabled and (_state.open or _state.transforms):
+        if before:
+            _state.off.append([_C._next_sequence_nr(), None])
+        elif _state.off and _state.off[-1][1] is None:
+            _state.off[-1][1] = _C._next_sequence_nr()
+    return before
+
+
+@contextlib.contextmanager
+def _transform():
+    """The scope of a forward transform, within which tangents travel, whether or not they do around it."""
+    before, state = _set_enabled(True), _state
+    state.transforms += 1
+    try:
+        yield
+    finally:
+        state.transforms -= 1
+        _set_enabled(before)
+        if not state.transforms and not state.open:
+            state.off.clear()
+
+
+@contextlib.contextmanager
+def _off():
+    """A scope in which tangents do not travel, and nothing is recorded that they could travel through."""
+    before, _state.enabled = _state.enabled, False
+    try:
+        yield
+    finally:
+        _state.enabled = before
+
+
+@contextlib.contextmanager
+def _without_off(outputs):
+    """A scope in which backward passes from `outputs` give nothing to what was recorded while tangents did not travel."""
+    handles = []
+    if _state.off:
+        seen, waiting = set(), [y.grad_fn for y in outputs if y.grad_fn is not None]
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            number = node._sequence_nr()
+            if any(first <= number and (end is None or number < end) for first, end in _state.off):
+                handles.append(node.register_prehook(lambda grads: (None,) * len(grads)))
+            else:
+                waiting.extend(following for following, _ in node.next_functions if following is not None)
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -63,6 +124,8 @@ def enter_dual_level():
     if _state.open:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     _state.open.append(_Level())
+    if not _state.enabled and not _state.transforms:
+        _state.off.append([_C._next_sequence_nr(), None])
     return 0
 
 
@@ -74,6 +137,8 @@ def exit_dual_level(*, level=None):
     _C._end_transform_inputs(level.fresh)
     level.duals.clear()  # contexts of Functions know the level
     level.fresh.clear()
+    if not _state.transforms:
+        _state.off.clear()
 
 
 class dual_level(_DecoratorContextManager):
@@ -95,13 +160,13 @@ class _set_fwd_grad_enabled(_DecoratorContextManager):
     """Tangents travel, or do not, from now on; in a `with` statement, for its scope."""
 
     def __init__(self, mode):
-        self._before, _state.enabled = _state.enabled, bool(mode)
+        self._before = _set_enabled(mode)
 
     def __enter__(self):
         pass
 
     def __exit__(self, *_):
-        _state.enabled = self._before
+        _set_enabled(self._before)
 
 
 def _check_level(level):
@@ -158,14 +223,15 @@ def _unpacked(output, level):
     with enable_grad():
         level.unpacking = True
         try:
-            edges = [dual.edge for dual in level.duals]
-            reached = grad(output, edges, _C.ones_like(output), retain_graph=True, allow_unused=True)
-            used = [dual for dual, g in zip(level.duals, reached) if g is not None]
-            if not used:
-                return UnpackedDualTensor(output, None)
-            # The product with the Jacobian: Note [Forward products].
-            vector = _C._as_transform_input(_C.zeros_like(output))
-            back = grad(output, [dual.edge for dual in used], vector, create_graph=True)
+            with _without_off([output]):
+                edges = [dual.edge for dual in level.duals]
+                reached = grad(output, edges, _C.ones_like(output), retain_graph=True, allow_unused=True)
+                used = [dual for dual, g in zip(level.duals, reached) if g is not None]
+                if not used:
+                    return UnpackedDualTensor(output, None)
+                # The product with the Jacobian: Note [Forward products].
+                vector = _C._as_transform_input(_C.zeros_like(output))
+                back = grad(output, [dual.edge for dual in used], vector, create_graph=True)
         finally:
             level.unpacking = False
         _C._end_transform_inputs([vector])
@@ -232,7 +298,8 @@ def _apply(cls, args):
     level = _state.open[-1]
     tensors = [a for a in args if isinstance(a, _C.Tensor)]
     found = [unpack_dual(a).tangent if isinstance(a, _C.Tensor) and a.requires_grad else None for a in args]
-    results, context = _C._apply_function_with_context(cls, *args)
+    with _off():
+        results, context = _C._apply_function_with_context(cls, *args)
     if all(t is None for t in found):
         return results
     outputs = results if isinstance(results, tuple) else (results,)

@@ -208,7 +208,8 @@ class Function(metaclass=FunctionMeta):
                 return result
         if forward_ad._is_open() and cls.jvp is not Function.jvp:
             return forward_ad._apply(cls, args)
-        return _C._apply_function(cls, *args)
+        with forward_ad._off():
+            return _C._apply_function(cls, *args)
 
 
 class _DelayedError(Function):

@@ -4,6 +4,7 @@ import functools
 
 from .. import _C
 from .._ignored import harmless
+from ..autograd import forward_ad
 from ..autograd import functional as _functional
 from ..autograd.grad_mode import enable_grad, inference_mode
 from ..utils._pytree import tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -129,7 +130,8 @@ class _Evaluated:
 
     def transpose(self):
         """What products with the Jacobian are gradients of: Note [Forward products] of autograd.functional."""
-        self.dual, self.back = _functional._transposed(self.flat, self.inputs.flat)
+        with forward_ad._without_off(self.flat):
+            self.dual, self.back = _functional._transposed(self.flat, self.inputs.flat)
         _C._end_transform_inputs([d for d in self.dual if d.requires_grad])
 
     def forward(self, tangents, create_graph):
@@ -217,7 +219,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(func(*primals), its Jacobian times the tangents), and what else func returned with has_aux."""
     what = "jvp(f, primals, tangents)"
     given = _check_tangents(what, primals, tangents)
-    with _Inputs() as inputs:
+    with forward_ad._transform(), _Inputs() as inputs:
         at = _Evaluated(inputs, func, primals, tuple(range(len(primals))), None, has_aux, what)
         at.take_tensors(what)
         if strict and not all(map(at.depends_on_inputs, at.flat)):
@@ -232,7 +234,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
 def linearize(func, *primals):
     """(func(*primals), the function that multiplies its Jacobian there with tangents)"""
     what = "linearize(f, *primals)"
-    with _Inputs() as inputs:
+    with forward_ad._transform(), _Inputs() as inputs:
         at = _Evaluated(inputs, func, primals, tuple(range(len(primals))))
         at.take_tensors(what)
         at.transpose()
@@ -250,7 +252,8 @@ def _jacobian(what, func, argnums, has_aux, randomness, table_of):
     """A function that returns func's Jacobian, which table_of gives as rows, an output each, of tensors, an input each."""
     @functools.wraps(func)
     def call(*args, **kwargs):
-        with _Inputs() as inputs:
+        forward = forward_ad._transform() if table_of is _by_columns else contextlib.nullcontext()
+        with forward, _Inputs() as inputs:
             with _C._DrawScope(randomness):
                 at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
             at.take_tensors("vjp(f, *primals)")
