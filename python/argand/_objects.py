@@ -9,7 +9,9 @@ import os
 import pickle
 import pickletools
 import struct
+import sys
 import types
+import warnings
 import zipfile
 
 from . import _C, _utils
@@ -17,6 +19,7 @@ from ._copies import state_of
 from ._tensor import _rebuild_from_type_v2
 from ._typed_storage import KINDS
 from .nn.parameter import Parameter, UninitializedTensorMixin
+from .serialization import _serialization_tls
 from .storage import TypedStorage, UntypedStorage
 
 DTYPES = {name: dtype for dtype, name in KINDS.items()}
@@ -66,6 +69,10 @@ class _Tensors:
         if not isinstance(obj, _C.Tensor) or isinstance(obj, UninitializedTensorMixin):
             others = getattr(super(), "reducer_override", None)
             return others(obj) if others else NotImplemented
+        if _serialization_tls.skip_data and obj.is_meta:
+            warnings.warn("Serializing tensors on the meta device under skip_data context manager is a no-op")
+        if _serialization_tls.materialize_fake_tensors and _is_fake(obj):
+            return self._of_fake(obj)
         if _C._has_no_memory(obj):
             return obj.__reduce_ex__(2)
         hooks, state, cls = collections.OrderedDict(), state_of(obj), type(obj)
@@ -78,6 +85,19 @@ class _Tensors:
             made = _utils._rebuild_tensor_v2, (_Memory(plain), plain.storage_offset(), tuple(plain.shape), plain.stride(),
                                                obj.requires_grad, hooks)
         return made if cls is _C.Tensor and not state else (_rebuild_from_type_v2, (made[0], cls, made[1], state))
+
+
+    @staticmethod
+    def _of_fake(obj):
+        """A FakeTensor as a tensor over the storage that it claims to have."""
+        hooks = collections.OrderedDict()
+        made = _utils._rebuild_tensor_v2, (_Memory(obj), obj.storage_offset(), tuple(obj.shape), obj.stride(), obj.requires_grad, hooks)
+        return (_utils._rebuild_parameter, (obj.detach(), obj.requires_grad, hooks)) if isinstance(obj, Parameter) else made
+
+
+def _is_fake(tensor):
+    fake_tensor = sys.modules.get(f"{__package__}._subclasses.fake_tensor")  # without it there is none
+    return fake_tensor is not None and isinstance(tensor, fake_tensor.FakeTensor)
 
 
 class _Pickler(_Tensors, pickle._Pickler):  # the one in Python, whose names can be changed
@@ -166,6 +186,10 @@ _AT_ONCE = 1 << 26  # bytes of a storage that are copied to be written
 
 def _bytes_of(storage):
     """The bytes of a storage, some after the other."""
+    if _serialization_tls.skip_data:
+        for begin in range(0, storage.nbytes(), _AT_ONCE):
+            yield bytes(min(_AT_ONCE, storage.nbytes() - begin))
+        return
     elements = storage._elements
     for begin in range(0, len(elements), _AT_ONCE):
         yield _C._to_bytes(elements[begin:begin + _AT_ONCE].cpu())

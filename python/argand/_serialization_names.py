@@ -7,6 +7,7 @@ from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 from . import _C
 from ._ignored import ignored
 from ._refused import refused
+from .serialization import _serialization_tls
 
 __all__ = ["FILE_LIKE", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "add_safe_globals", "get_safe_globals", "clear_safe_globals",
            "safe_globals", "LoadEndianness", "get_default_load_endianness", "set_default_load_endianness", "get_crc32_options",
@@ -124,6 +125,23 @@ class set_default_mmap_options:
         return False
 
 
+class skip_data:
+    """A scope in which save() writes zeros for the elements of all storages, which are then not looked at.
+
+    materialize_fake_tensors: FakeTensors are saved as tensors of zeros on the device that they claim.
+    """
+
+    def __init__(self, materialize_fake_tensors=False):
+        self._set = {"skip_data": True, "materialize_fake_tensors": bool(materialize_fake_tensors)}
+
+    def __enter__(self):
+        self._before = {name: getattr(_serialization_tls, name) for name in self._set}
+        vars(_serialization_tls).update(self._set)
+
+    def __exit__(self, *_):
+        vars(_serialization_tls).update(self._before)
+
+
 class SourceChangeWarning(Warning):
     """That a class is not what it was when a file was saved: files hold no classes."""
 
@@ -135,5 +153,5 @@ def location_tag(storage):
 
 
 _DATA = "files are read and written by the library, which has no hooks for it"
-register_package, skip_data, normalize_storage_type = (
-    refused("torch.serialization." + name, _DATA) for name in ("register_package", "skip_data", "normalize_storage_type"))
+register_package, normalize_storage_type = (
+    refused("torch.serialization." + name, _DATA) for name in ("register_package", "normalize_storage_type"))

@@ -9,6 +9,7 @@ import io
 import os
 import pickle
 import re
+import threading
 
 from . import _C
 from ._ignored import harmless
@@ -25,6 +26,14 @@ def _get_layout(name):
     return _C.strided
 
 
+class _Skips(threading.local):
+    """What skip_data() has set for this thread."""
+    skip_data = materialize_fake_tensors = False
+
+
+_serialization_tls = _Skips()
+
+
 def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
     """Writes `obj` to a path or a binary file, for load() here and in PyTorch.  A path gets its new content at once or not at all.
 
@@ -37,7 +46,9 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
     is_file = not isinstance(f, (str, bytes, os.PathLike))
     if is_file and not hasattr(f, "write"):
         raise AttributeError(f"save: expected 'f' to be string, path, or a file-like object with a 'write' attribute, got {type(f).__name__}")
-    plain = pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL and _use_new_zipfile_serialization and not _disable_byteorder_record
+    if _serialization_tls.skip_data and not _use_new_zipfile_serialization:
+        raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
+    plain = not _serialization_tls.skip_data and pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL and _use_new_zipfile_serialization and not _disable_byteorder_record
     error = None
     if plain:
         try:
@@ -113,6 +124,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     `map_location`: the device, or a dict or function that tells it.  `mmap`: a storage is read when one of its elements is first looked
     at; for a path alone.  `verify`: whether checksums are compared; if not said, when the elements are read.
     """
+    if _serialization_tls.skip_data:
+        raise RuntimeError("`torch.load` called within a torch.serialization.skip_data context manager is not supported yet. Please call "
+                           "torch.load outside the skip_data context manager.")
     unknown = pickle_load_args.keys() - {"encoding", "errors", "fix_imports", "buffers"}
     if unknown and pickle_module in (None, pickle):  # another module's Unpickler may know more
         raise TypeError(f"load() got an unexpected keyword argument '{min(unknown)}'")

@@ -182,7 +182,7 @@ REFUSED = {
     "argand.library": ["opcheck", "register_autocast"],
     "argand.package": ["PackageImporter"],
     "argand.quantization": ["prepare", "QConfig"],
-    "argand.serialization": ["skip_data", "register_package"],
+    "argand.serialization": ["register_package"],
     "argand.utils.cpp_extension": ["load", "CUDAExtension", "BuildExtension"],
     "argand.nested": ["nested_tensor"],
     "argand.nn.attention": ["activate_flash_attention_impl"],

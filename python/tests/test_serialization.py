@@ -475,3 +475,32 @@ def test_errors_of_python(tmp_path):
     with pytest.raises(pickle.PicklingError, match="a value of type function cannot be saved"):
         torch.save(lambda: 1, tmp_path / "function.pt")
     assert not (tmp_path / "function.pt").exists()
+
+
+def test_files_without_the_elements(tmp_path):
+    from argand._subclasses.fake_tensor import FakeTensorMode
+    path = tmp_path / "zeros.pt"
+    x = torch.randn(4, 5)
+    state = {"x": x, "flat": x.view(-1), "row": x[2], "p": torch.nn.Parameter(x), "n": 3}
+    with FakeTensorMode():
+        y = torch.randn(4, 5)
+        fakes = {"x": y, "flat": y.view(-1), "row": y[2], "p": torch.nn.Parameter(y), "n": 3}
+    for fake, given in ((False, state), (True, fakes)):
+        with torch.serialization.skip_data(materialize_fake_tensors=fake):
+            torch.save(given, path)
+            with pytest.raises(RuntimeError, match="Please call torch.load outside the skip_data context manager"):
+                torch.load(path)
+        with zipfile.ZipFile(path) as archive:
+            assert archive.testzip() is None
+        loaded = torch.load(path)
+        assert loaded["n"] == 3 and all(torch.equal(loaded[k], torch.zeros_like(state[k])) for k in ("x", "flat", "row", "p"))
+        assert isinstance(loaded["p"], torch.nn.Parameter) and loaded["row"].storage_offset() == 10
+        loaded["x"][2] = 1  # views share memory
+        assert loaded["flat"].sum() == loaded["row"].sum() == 5
+    torch.save(state, path)  # after the scope, elements are written
+    assert torch.equal(torch.load(path)["x"], x)
+    with torch.serialization.skip_data():
+        with pytest.warns(UserWarning, match="meta device under skip_data context manager is a no-op"):
+            torch.save(torch.ones(2, device="meta"), path)
+        with pytest.raises(RuntimeError, match="_use_new_zipfile_serialization"):
+            torch.save(x, path, _use_new_zipfile_serialization=False)
