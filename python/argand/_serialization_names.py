@@ -7,7 +7,7 @@ from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 from . import _C
 from ._ignored import ignored
 from ._refused import refused
-from .serialization import _serialization_tls
+from .serialization import _mapping, _serialization_tls
 
 __all__ = ["FILE_LIKE", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "add_safe_globals", "get_safe_globals", "clear_safe_globals",
            "safe_globals", "LoadEndianness", "get_default_load_endianness", "set_default_load_endianness", "get_crc32_options",
@@ -107,22 +107,28 @@ def set_crc32_options(compute_crc32):
 
 
 def get_default_mmap_options():
-    """MAP_PRIVATE: what is written to mapped elements does not reach the file."""
-    return MAP_PRIVATE
+    """What set_default_mmap_options() chose."""
+    return MAP_SHARED if _mapping["shared"] else MAP_PRIVATE
 
 
 class set_default_mmap_options:
-    """MAP_PRIVATE, at once or for a scope; MAP_SHARED raises NotImplementedError."""
+    """How load(mmap=True) gives the elements of files, from now on or for a scope.
+
+    MAP_PRIVATE: what is written to them does not reach the file.  MAP_SHARED: it does, and what others write to the file is seen; their
+    checksums in the file are then wrong, so that load(verify=False) reads it without mmap.
+    """
 
     def __init__(self, flags):
-        if flags != MAP_PRIVATE:
-            raise NotImplementedError("torch.serialization.set_default_mmap_options: files are mapped with MAP_PRIVATE alone")
+        if flags not in (MAP_PRIVATE, MAP_SHARED):
+            raise ValueError("Invalid argument in function set_default_mmap_options, expected mmap.MAP_PRIVATE or mmap.MAP_SHARED, "
+                             f"but got {flags}")
+        self._before, _mapping["shared"] = _mapping["shared"], flags == MAP_SHARED
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        return False
+        _mapping["shared"] = self._before
 
 
 class skip_data:

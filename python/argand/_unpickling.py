@@ -4,9 +4,12 @@ The archive itself is read by C++ (argand/io/torch_archive.h), whichever unpickl
 """
 import collections
 import io
+import os
 import pickle
 import pickletools
 import struct
+import sys
+import zipfile
 
 from . import _C
 from ._dispatch import StateOff
@@ -80,6 +83,38 @@ def load_archive(archive, unpickler):
                 known[key] = kind.over(archive.storage(key, kind.dtype, numel, location))
         return known[key]
     return unpickler(io.BytesIO(archive.pickle()), persistent_load).load()
+
+
+class SharedArchive:
+    """An archive of torch.save whose storages are memory of the file: what is written to one is written to the file."""
+
+    def __init__(self, path, place):
+        self._archive, self._path, self._place = _C._TorchArchive(path, None, True, False), path, place
+        self._records = {}
+        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            for info in archive.infolist():
+                if info.compress_type == zipfile.ZIP_STORED:
+                    file.seek(info.header_offset + 26)
+                    names = sum(struct.unpack("<HH", file.read(4)))
+                    self._records[info.filename.partition("/")[2]] = info.header_offset + 30 + names, info.file_size
+                if info.filename.endswith("/byteorder") and archive.read(info) != sys.byteorder.encode():
+                    raise NotImplementedError(f"load: {path}: elements in another machine's order of bytes cannot be shared with the file")
+        self.pickle = self._archive.pickle
+
+    def storage(self, key, dtype, numel, location):
+        """The elements of a storage; bytes without a dtype."""
+        dtype = dtype or _C.uint8
+        first, size = self._records.get(f"data/{key}", (0, -1))
+        if not 0 <= numel * dtype.itemsize <= size:
+            raise pickle.UnpicklingError(f"load: storage {key!r:.50} has {numel} elements of {dtype}; its record in the file has {size} bytes")
+        if first % dtype.itemsize:
+            raise pickle.UnpicklingError(f"load: storage {key!r:.50} is not where {dtype} can be read")
+        if not numel:
+            elements = _C.empty(0, dtype=dtype)
+        else:
+            descriptor = os.open(self._path, os.O_RDWR)
+            elements = _C._map_file(descriptor, os.fsencode(self._path), numel * dtype.itemsize, True, first).view(dtype)
+        return elements.to(self._place(location) if self._place else location)
 
 
 # ---- the format before 1.6

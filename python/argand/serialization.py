@@ -157,6 +157,11 @@ def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_loa
         unpickler = (named_objects(named_globals(), pickle_load_args.get("encoding", "utf-8")) if weights_only else any_object(pickle_module or pickle, **pickle_load_args))
         return load_legacy(f, unpickler, _placed(map_location))
     arguments = source, _placed(map_location), bool(mmap), None if verify is None else bool(verify)
+    if mmap and _mapping["shared"]:
+        from ._serialization_names import named_globals
+        from ._unpickling import any_object, named_objects
+        unpickler = named_objects(named_globals()) if weights_only else any_object(pickle_module or pickle, **pickle_load_args)
+        return _load_shared(unpickler, *arguments[:2])
     if not weights_only:
         from ._unpickling import any_object
         return _load_by(any_object(pickle_module or pickle, **pickle_load_args), arguments)
@@ -172,6 +177,17 @@ def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_loa
         if refused[1] not in named and refused[1] != "torch._utils._rebuild_wrapper_subclass":  # of a class that is named
             raise pickle.UnpicklingError(f"{refusal(refused[1])}: {error}") from None
     return _load_by(named_objects(named), arguments)
+
+
+_mapping = {"shared": False}  # what set_default_mmap_options() chose
+
+
+def _load_shared(unpickler, path, place):
+    from ._unpickling import SharedArchive, load_archive
+    with open(path, "rb") as file:
+        if not _is_zipfile(file):
+            raise RuntimeError("mmap can only be used with files saved with `torch.save(_use_new_zipfile_serialization=True)`")
+    return load_archive(SharedArchive(path, place), unpickler)
 
 
 def _python_error(f, error):

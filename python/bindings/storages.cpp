@@ -63,11 +63,11 @@ int descriptor_of(const Tensor& t) {
 // A tensor of all bytes of the storage behind a descriptor.
 Tensor map_storage(int descriptor, size_t nbytes) { return all_bytes_of(map_shared(descriptor, nbytes)); }
 
-// A tensor of the first bytes of a file; takes the descriptor.
-Tensor map_a_file(int descriptor, nb::bytes path, size_t nbytes, bool shared) {
+// A tensor of bytes of a file; takes the descriptor.
+Tensor map_a_file(int descriptor, nb::bytes path, size_t nbytes, bool shared, size_t first) {
   const std::string name(path.c_str(), path.size());
   const NoGil no_gil;
-  return all_bytes_of(map_file(descriptor, name, nbytes, shared));
+  return all_bytes_of(map_file(descriptor, name, nbytes, shared, first));
 }
 
 nb::bytes path_of(const Tensor& t) {
@@ -94,7 +94,8 @@ void add_storages(nb::module_& module) {
   module.def("_storage_nbytes", [](const Tensor& t) { return t.storage()->nbytes(); });
   module.def("_storage_bytes", all_bytes);
   module.def("_grow_storage", grow_storage);
-  module.def("_map_file", map_a_file);
+  module.def("_map_file", map_a_file, nb::arg("descriptor"), nb::arg("path"), nb::arg("nbytes"), nb::arg("shared"),
+             nb::arg("first") = 0);
   module.def("_path_of_mapped", path_of);
   module.def("_share_storage", share_storage);
   module.def("_shared_descriptor", descriptor_of);

@@ -137,3 +137,27 @@ def test_memory_that_processes_share_cannot_be_cut():
     with pytest.raises(PermissionError):
         os.ftruncate(fd, 0)
     assert t.sum() == 1024
+
+
+def test_a_checkpoint_that_is_shared_with_its_file(tmp_path):
+    path = tmp_path / "shared.pt"
+    state = {"w": torch.zeros(5, 3), "n": torch.arange(3000), "none": torch.empty(0), "p": torch.nn.Parameter(torch.ones(2))}
+    state["row"] = state["w"][1]
+    torch.save(state, path)
+    serialization = torch.serialization
+    with serialization.set_default_mmap_options(serialization.MAP_SHARED):
+        assert serialization.get_default_mmap_options() == serialization.MAP_SHARED
+        one, other = torch.load(path, mmap=True), torch.load(path, mmap=True, weights_only=False)
+        one["row"][2], one["n"][2999] = 7, -1
+        assert other["w"][1].tolist() == [0, 0, 7] and other["n"][2999] == -1 and isinstance(one["p"], torch.nn.Parameter)
+        assert one["none"].numel() == 0 and one["n"].untyped_storage().nbytes() == 24000
+    assert serialization.get_default_mmap_options() == serialization.MAP_PRIVATE
+    torch.load(path, mmap=True, verify=False)["w"].fill_(3)  # no longer shared
+    assert torch.load(path, verify=False)["w"].sum() == 7
+    with open(path, "r+b") as file:
+        file.truncate(8192)
+    with pytest.raises(Exception, match="was cut while it was mapped"):
+        other["n"].sum()
+    torch.save(state, path, _use_new_zipfile_serialization=False)
+    with serialization.set_default_mmap_options(serialization.MAP_SHARED), pytest.raises(RuntimeError, match="mmap can only be used with"):
+        torch.load(path, mmap=True)

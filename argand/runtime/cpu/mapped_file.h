@@ -9,12 +9,12 @@
 
 namespace argand {
 
-// The first `nbytes` bytes, at least one, of a regular file.  Takes ownership of the descriptor, which must be
+// `nbytes` bytes, at least one, of a regular file, from byte `first` on.  Takes ownership of the descriptor, which must be
 // readable, and writable if shared: then writes go to the file, which is extended if needed; otherwise they go to
 // memory only.  IoError names the file, by `path`, and what was expected.  Thread-safe.
-StoragePtr map_file(int descriptor, const std::string& path, size_t nbytes, bool shared);
+StoragePtr map_file(int descriptor, const std::string& path, size_t nbytes, bool shared, size_t first = 0);
 
-// The path of the file to which writes to the storage go; empty for any other storage.
+// The path of the file whose beginning the storage is, and to which writes go; empty for any other storage.
 std::string path_of_mapped(const StorageImpl& storage);
 
 }  // namespace argand
