@@ -83,8 +83,8 @@ class MappedFile final : public WatchedBytes {
  private:
   const std::string path_;
   const Descriptor file_;
-  const size_t first_, end_;       // of the bytes of the file
-  const size_t before_, mapped_;   // bytes of the first page before them, and of all pages
+  const size_t first_, end_;      // of the bytes of the file
+  const size_t before_, mapped_;  // bytes of the first page before them, and of all pages
   const bool shared_;
   void* pages_ = nullptr;
   WatchedRange* range_ = nullptr;

@@ -9,8 +9,8 @@
 
 namespace argand {
 
-// `nbytes` bytes, at least one, of a regular file, from byte `first` on.  Takes ownership of the descriptor, which must be
-// readable, and writable if shared: then writes go to the file, which is extended if needed; otherwise they go to
+// `nbytes` bytes, at least one, of a regular file, from byte `first` on.  Takes ownership of the descriptor, which must
+// be readable, and writable if shared: then writes go to the file, which is extended if needed; otherwise they go to
 // memory only.  IoError names the file, by `path`, and what was expected.  Thread-safe.
 StoragePtr map_file(int descriptor, const std::string& path, size_t nbytes, bool shared, size_t first = 0);
 
