@@ -139,11 +139,13 @@ Tensor over_leading(Tensor mask, int64_t dims) {
   return mask;
 }
 
-// A number as the element that it becomes.  It fits, so that what an imaginary part of 0 drops is no loss.
-Scalar as_element(const Tensor& number, ScalarType dtype) {
+// A number as one that fill_() takes, of which it fits each.  What an imaginary part of 0 drops is no loss.
+Scalar as_element(const Tensor& given, ScalarType dtype, bool rounds) {
   const exec::DispatchStateGuard unseen(exec::DispatchHooks::kOff);
-  const bool drops = is_complex(number.dtype()) && !is_complex(dtype) && dtype != kBool;
-  return (drops ? argand::real(number) : number).to(dtype).item();
+  if (rounds) return given.to(dtype).item();
+  const Scalar number = given.item();
+  const bool drops = number.isComplex() && !is_complex(dtype) && dtype != kBool;
+  return drops ? Scalar(number.to<std::complex<double>>().real()) : number;
 }
 
 }  // namespace
@@ -160,7 +162,7 @@ void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& g
                       !is_complex(given.dtype());  // a single element becomes infinite, as PyTorch's
   if (!rounds) ops::check_fits("index_put_", given, self.dtype());
   const bool is_number = given.impl().wrapped_number;
-  const Scalar number = is_number ? as_element(given, self.dtype()) : Scalar();
+  const Scalar number = is_number ? as_element(given, self.dtype(), rounds) : Scalar();
   if (s.indices.empty()) {
     if (is_number)
       s.view.fill_(number);
