@@ -38,11 +38,11 @@ def main():
     optimizer = torch.optim.Adam(rnn.parameters(), lr=0.01)
     length = 24
     for step in range(1, 121):
-        start = torch.randint(0, len(TEXT) - length - 1, (1,)).item()
+        start = int(torch.randint(0, len(TEXT) - length - 1, (1,)))
         piece = TEXT[start:start + length + 1]
         hidden = rnn.initHidden()
         rnn.zero_grad()
-        loss = 0
+        loss = torch.zeros(())
         for now, following in zip(piece, piece[1:]):
             output, hidden = rnn(one_hot(now), hidden)
             loss = loss + criterion(output, torch.tensor([LETTERS.index(following)]))

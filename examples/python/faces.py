@@ -102,9 +102,9 @@ def candidates(pnet, photo, smallest):
         boxes.append(found[keep])
         scores.append(score[keep])
         scale *= 0.709
-    boxes, scores = torch.cat(boxes), torch.cat(scores)
-    keep = best(boxes, scores, 0.7)
-    return squares(moved(boxes[keep], boxes[keep, 4:], 0))
+    every, its_scores = torch.cat(boxes), torch.cat(scores)
+    keep = best(every, its_scores, 0.7)
+    return squares(moved(every[keep], every[keep, 4:], 0))
 
 
 def detect(nets, photo, smallest=20):

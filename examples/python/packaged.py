@@ -16,7 +16,7 @@ def missing(what):
 def package(name, distribution):
     """The folder of an installed Python package, which is not imported."""
     found = importlib.util.find_spec(name)
-    return Path(found.submodule_search_locations[0]) if found else missing(f"PyPI's package {distribution}")
+    return Path(found.submodule_search_locations[0]) if found and found.submodule_search_locations else missing(f"PyPI's package {distribution}")
 
 
 def system_file(path, debian):

@@ -41,7 +41,7 @@ def probabilities(model, samples):
 
 def spans(found, threshold=0.5):
     """[(first, last)] of the runs above the threshold."""
-    out = []
+    out: list[tuple[int, int]] = []
     for i, p in enumerate(found):
         if p >= threshold and out and out[-1][1] == i - 1:
             out[-1] = (out[-1][0], i)

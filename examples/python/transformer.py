@@ -25,6 +25,8 @@ def dates(count):
 
 
 class Positions(nn.Module):
+    table: torch.Tensor
+
     def __init__(self, width, length=64):
         super().__init__()
         place = torch.arange(length).unsqueeze(1)

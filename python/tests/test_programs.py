@@ -194,24 +194,6 @@ def test_import_is_quick():
     assert min(processor_time("import argand") for _ in range(3)) < 1
 
 
-def test_types(tmp_path):
-    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
-    package = pathlib.Path(argand.__file__).parent
-    script = tmp_path / "script.py"
-    script.write_text("import argand as torch\n"
-                      "x = torch.randn(2, 3)\n"
-                      "y = torch.add(x, 1.0, alpha=2).relu().sum(dim=0)\n"
-                      "z: torch.Tensor = x.view(3, 2) @ x\n"
-                      "values, indices = torch.max(x, dim=1)\n"
-                      "n: int = x.numel()\n"
-                      "wrong: str = torch.relu(x)\n")
-    os.environ["MYPYPATH"] = str(package.parent)
-    out, err, status = api.run([str(script), "--cache-dir", str(tmp_path / "cache"), "--follow-imports=silent"])
-    assert status == 1 and out.count("error:") == 1 and "script.py:7" in out, out + err
-    out, err, status = api.run([str(package / "_C.pyi"), "--cache-dir", str(tmp_path / "cache")])
-    assert status == 0, out + err
-
-
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes_train_what_they_share(tmp_path, method):
     (tmp_path / "script.py").write_text(

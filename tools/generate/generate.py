@@ -14,6 +14,7 @@ Reads argand/ops/**/*.cpp of the repository this file is in; writes below DIR
   docs/results.md                   what the benchmarks measured, from bench/results
   python/bindings/<family>.cpp      the Python front's functions and methods
   python/_C.pyi                     their types, for tools
+  python/return_types.pyi           the named tuples that they return
 A file whose text would not change keeps its time.  Python's standard library only.
 """
 import argparse
@@ -69,6 +70,7 @@ def main():
         write(out / "python" / "bindings" / name, text)
     template = ops_dir.parents[1] / "python" / "bindings" / "_C.pyi.in"
     write(out / "python" / "_C.pyi", python_front.stubs(ops, template.read_text()))
+    write(out / "python" / "return_types.pyi", python_front.return_types(ops))
     return 0
 
 

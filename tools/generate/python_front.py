@@ -1,5 +1,6 @@
 """Writes the Python front of the op definitions: for each overload a table of parameters and the C++ function that calls it
 (python/bindings/call.h), and the type stubs that tools read."""
+import ast
 import itertools
 import keyword
 import re
@@ -118,6 +119,24 @@ def default_text(p):
             "preserve_format": "torch.preserve_format"}.get(d, d)
 
 
+# What stubs say of a type, where that is more than messages do.
+STUBS = {"_device": "_device | str | builtins.int", "_device | None": "_device | str | builtins.int | None"}
+RESULTS = {"Tensor": "Tensor", "Tensor[]": "tuple[Tensor, ...]", "Scalar": "Number", "bool": "builtins.bool", "int": "builtins.int",
+           "float": "builtins.float"}
+
+
+def stub_default(p):
+    """A default as Python's text; `...` if it has none of its own, as for a value that is found at the call."""
+    text = default_text(p).replace("torch.", "").replace("true", "True").replace("false", "False")
+    if text in ("contiguous_format", "preserve_format"):
+        return text
+    text = re.sub(r"^\[(.*)\]$", lambda m: f"({m[1]},)" if m[1] else "()", text)
+    try:
+        return repr(ast.literal_eval(text))
+    except (SyntaxError, ValueError):
+        return "..."
+
+
 def plain(stub):
     """A type as messages show it."""
     stub = re.sub(r"builtins\.|\b_(?=dtype|device|layout|memory_format)", "", stub)
@@ -209,7 +228,7 @@ class Overload:
             return [re.sub(rf"\b{last.name}: Sequence\[Tensor\](, \*)?", f"*{last.name}: Tensor", self.stub(name, is_method))]
         if not last or last.kind != "kIntList" or last.length or len(positional) != 1 + is_method:
             return []
-        return [re.sub(rf"\b{last.name}: Sequence\[builtins\.int\](?: = \.\.\.)?(, \*)?", rf"*{last.name}: builtins.int",
+        return [re.sub(rf"\b{last.name}: Sequence\[builtins\.int\](?: = [^,)]*(?:\(\))?)?(, \*)?", rf"*{last.name}: builtins.int",
                        self.stub(name, is_method))]
 
     def stub(self, name, is_method):
@@ -221,17 +240,42 @@ class Overload:
             if p.keyword_only and not star:
                 parts.append("*")
                 star = True
-            parts.append(f"{p.name}: {p.stub}" + (" = ..." if p.default is not None else ""))
-        returns = {0: "None", 1: "Tensor"}.get(len(self.schema.returns))
-        if self.schema.returns in (["bool"], ["int"], ["float"]):
-            returns = "builtins." + self.schema.returns[0]
-        elif self.schema.returns == ["Scalar"]:
-            returns = "Number"
-        elif self.schema.returns == ["Tensor[]"]:
-            returns = "tuple[Tensor, ...]"
-        elif returns is None:
-            returns = "tuple[" + ", ".join("Tensor" if r == "Tensor" else "tuple[Tensor, ...]" for r in self.schema.returns) + "]"
-        return f"def {name}({', '.join(parts)}) -> {returns}: ..."
+            parts.append(f"{p.name}: {STUBS.get(p.stub, p.stub)}" + (f" = {stub_default(p)}" if p.default is not None else ""))
+        doc = self.op.doc.partition("\n\n")[0].strip()
+        body = '"""' + doc.replace("\\", "\\\\") + (" " if doc.endswith('"') else "") + '"""' if doc else "..."
+        return f"def {name}({', '.join(parts)}) -> {self.stub_of_results()}: {body}"
+
+    def stub_of_results(self):
+        returns = self.schema.returns
+        if self.names():
+            return "_return_types." + self.schema.name
+        types = [RESULTS[r] for r in returns]
+        return {0: "None", 1: types[0] if types else ""}.get(len(types)) or f"tuple[{', '.join(types)}]"
+
+
+def return_types(ops):
+    """return_types.pyi: the named tuples of the functions with several results."""
+    fields = {}
+    for overloads in tables(ops).values():
+        for o in overloads:
+            if o.names():
+                found = list(zip(o.names(), (RESULTS[r] for r in o.schema.returns)))
+                assert fields.setdefault(o.schema.name, found) == found, o.schema.name
+    out = ['''"""The named tuples that functions with several results return, such as return_types.max for max()."""
+import builtins
+from typing import Iterable
+
+from typing_extensions import Self
+
+from ._C import Tensor
+
+all_return_types: builtins.list[builtins.type]''']
+    for name, results in sorted(fields.items()):
+        out.append(f"\nclass {name}(tuple[{', '.join(kind for _, kind in results)}]):\n"
+                   f"    __match_args__ = ({', '.join(repr(field) for field, _ in results)})\n"
+                   "    def __new__(cls, values: Iterable[object]) -> Self: ...")
+        out += [f"    @property\n    def {field}(self) -> {kind}: ..." for field, kind in results]
+    return "\n".join(out) + "\n"
 
 
 def forms(op, schema):
@@ -313,7 +357,7 @@ def stubs(ops, template):
     """_C.pyi: the template with the operators' functions and methods of Tensor in it.  What the template declares itself
     (because Python's form is another) is left out."""
     found = tables(ops)
-    written = set(re.findall(r"^    def (\w+)\(", template, re.M))
+    written = set(re.findall(r"^    def (\w+)\(", template[template.index("\nclass Tensor:"):], re.M))
 
     def lines(is_method, indent):
         out = []

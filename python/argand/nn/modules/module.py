@@ -4,6 +4,7 @@ import functools
 import itertools
 import types
 import warnings
+from typing import TYPE_CHECKING, Any, Callable, Union
 
 from ... import _C
 from ..._functions import typename as _typename
@@ -123,6 +124,10 @@ class Module(_Walks):
     _version = 1
     training: bool
 
+    if TYPE_CHECKING:  # a subclass takes and returns what it likes
+        forward: Callable[..., Any]
+        __call__: Callable[..., Any]
+
     def __init__(self, *args, **kwargs):
         if not self.call_super_init and kwargs:
             raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument "
@@ -209,7 +214,7 @@ class Module(_Walks):
         """add_module() by its other name."""
         self.add_module(name, module)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Union[Tensor, "Module"]:
         # Python asks here for what is no ordinary attribute.
         attributes = self.__dict__
         if "_parameters" in attributes:
