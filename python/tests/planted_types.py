@@ -75,6 +75,11 @@ net.frist(x).shape  # error: operator, reportCallIssue
 
 # Functions, data, optimizers, settings
 assert_type(F.relu(x), Tensor)
+assert_type(F.dropout(x, 0.5), Tensor)  # the file that has it is named dropout, too
+assert_type(F.mse_loss(F.dropout(x, 0.1), x), Tensor)
+assert_type(list(net.parameters()), list[nn.Parameter])
+assert_type([name for name, module in net.named_modules()], list[str])
+assert_type(torch.cuda.is_available(), bool)
 assert_type(F.cross_entropy(x, torch.tensor([0, 1])), Tensor)
 F.dropout(x, p=0.1, traning=True)  # error: call-arg, reportCallIssue
 F.silu_(x)  # error: attr-defined, reportAttributeAccessIssue

@@ -415,8 +415,8 @@ def test_finding_objects(dtype):
     assert not any(hasattr(ops, name) for name in ("qnms", "qroi_align", "box_iou_rotated"))
 
 
-# What is PyTorch's alone, and a name that stands for any.
-NOT_OURS = {"torch.jit._pickle", "torch._C._nn.gelu", "torch.functional.split", "argand.x", "torch.x"}
+# What is PyTorch's alone, a name that stands for any, and a mistake.
+NOT_OURS = {"torch.jit._pickle", "torch._C._nn.gelu", "torch.functional.split", "argand.x", "torch.x", "torch.tesnor"}
 
 
 @pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/python.md", "docs/agreement.md"])

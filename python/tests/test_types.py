@@ -149,6 +149,19 @@ def test_a_stub_has_every_public_name(name):
     assert sorted(public - stub) == []
 
 
+def test_what_stubs_show_as_a_module_is_one():
+    """Where a package has a function and a file of one name, as F.dropout, the attribute is the function."""
+    asked, wrong = 0, []
+    for path in STUBS.rglob("__init__.pyi"):
+        name = ".".join(["argand", *path.parent.relative_to(STUBS).parts])
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module is None:
+                module = importlib.import_module(name)
+                asked += len(node.names)
+                wrong += [f"{name}.{a.asname}" for a in node.names if not isinstance(getattr(module, a.name, None), types.ModuleType)]
+    assert asked > 100 and wrong == []
+
+
 def test_the_stub_of_tensor_has_every_public_name():
     tree = ast.parse((STUBS / "_C.pyi").read_text())
     body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Tensor").body

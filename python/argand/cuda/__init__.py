@@ -1,5 +1,7 @@
 """CUDA devices, as torch.cuda.  Without one is_available() is False and device_count() 0; what needs a device says why
 there is none (RuntimeError)."""
+from typing import Callable  # noqa: F401 -- for annotations
+
 from .. import _C
 from .._later import names
 from .._plain_functions import plain
@@ -15,6 +17,9 @@ from .random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed
 from .streams import (Event, ExternalStream, Stream, StreamContext, current_stream, default_stream,  # noqa: F401
                       index_of as _index_of, set_stream, stream)
 
+is_available: "Callable[[], bool]"
+device_count: "Callable[[], int]"
+current_device: "Callable[[], int]"
 is_available, device_count, current_device = (plain(f, __name__) for f in (_C.cuda.is_available, _C.cuda.device_count, _C.cuda.current_device))
 OutOfMemoryError = _C.OutOfMemoryError
 _CudaDeviceProperties = _C.cuda._CudaDeviceProperties
@@ -27,7 +32,7 @@ def init():
     _C.cuda.current_device()
 
 
-def is_initialized():
+def is_initialized() -> bool:
     """Whether devices can be used: they are set up with the first use."""
     return is_available()
 
@@ -44,7 +49,7 @@ def set_device(device):
         _C.cuda.set_device(index)
 
 
-def get_device_name(device=None):
+def get_device_name(device=None) -> str:
     """The name of a device."""
     return _C.cuda.get_device_name(_index_of(device))
 
@@ -58,18 +63,18 @@ def get_device_properties(device=None):
     return _properties[index]
 
 
-def get_device_capability(device=None):
+def get_device_capability(device=None) -> "tuple[int, int]":
     """(major, minor) of a device's compute capability."""
     return tuple(_C.cuda.get_device_capability(_index_of(device)))
 
 
-def can_device_access_peer(device, peer_device):
+def can_device_access_peer(device, peer_device) -> bool:
     """Whether a device can read the memory of another."""
     device, peer = _index_of(device), _index_of(peer_device)
     return _C.cuda.can_device_access_peer(device, peer)
 
 
-def is_bf16_supported(including_emulation=True):
+def is_bf16_supported(including_emulation=True) -> bool:
     """Whether there is a device that computes with bfloat16: those of compute capability 8.0 and later do it natively,
     earlier ones by float32."""
     return is_available() and (including_emulation or get_device_capability()[0] >= 8)

@@ -9,7 +9,7 @@ relu_, elu_, celu_, selu_, leaky_relu_ = _C.relu_, _C.elu_, _C.celu_, _C.selu_, 
 hardtanh_, threshold_ = _C.hardtanh_, _C.threshold_
 
 
-def threshold(input, threshold, value, inplace=False):
+def threshold(input, threshold, value, inplace=False) -> "_C.Tensor":
     """x where x > threshold, value elsewhere."""
     return (_C.threshold_ if inplace else _C.threshold)(input, threshold, value)
 
@@ -31,14 +31,14 @@ def glu(input, dim=-1):
     return _C.glu(input, dim)
 
 
-def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False) -> "_C.Tensor":
     """x within min_val ... max_val."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return (_C.hardtanh_ if inplace else _C.hardtanh)(input, min_val, max_val)
 
 
-def elu(input, alpha=1.0, inplace=False):
+def elu(input, alpha=1.0, inplace=False) -> "_C.Tensor":
     """x where x > 0, alpha (exp(x) - 1) elsewhere."""
     return (_C.elu_ if inplace else _C.elu)(input, alpha)
 
@@ -48,23 +48,23 @@ def selu(input, inplace=False):
     return _C.selu_(input) if inplace else _C.selu(input)
 
 
-def celu(input, alpha=1.0, inplace=False):
+def celu(input, alpha=1.0, inplace=False) -> "_C.Tensor":
     """max(x, 0) + min(0, alpha (exp(x / alpha) - 1))"""
     return (_C.celu_ if inplace else _C.celu)(input, alpha)
 
 
-def leaky_relu(input, negative_slope=0.01, inplace=False):
+def leaky_relu(input, negative_slope=0.01, inplace=False) -> "_C.Tensor":
     """x where x > 0, negative_slope x elsewhere."""
     return (_C.leaky_relu_ if inplace else _C.leaky_relu)(input, negative_slope)
 
 
-def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False) -> "_C.Tensor":
     """The leaky ReLU with slopes drawn from lower ... upper for each element; their mean if not training."""
     result = _C.rrelu(input, lower, upper, training)
     return input.copy_(result) if inplace else result
 
 
-def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False):
+def rrelu_(input, lower=1.0 / 8, upper=1.0 / 3, training=False) -> "_C.Tensor":
     """rrelu() in place."""
     return rrelu(input, lower, upper, training, inplace=True)
 
@@ -119,7 +119,7 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     return _C.log_softmax(input, dim, dtype)
 
 
-def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1) -> "_C.Tensor":
     """Samples of the Gumbel-softmax distribution; one-hot if hard, with the gradient of the soft ones."""
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)

@@ -7,7 +7,7 @@ conv1d, conv2d, conv3d = _C.conv1d, _C.conv2d, _C.conv3d
 conv_transpose1d, conv_transpose2d, conv_transpose3d = _C.conv_transpose1d, _C.conv_transpose2d, _C.conv_transpose3d
 
 
-def conv_tbc(input, weight, bias, pad=0):
+def conv_tbc(input, weight, bias, pad=0) -> "_C.Tensor":
     """A convolution along the first dimension of [T, N, C], with weight [K, C, O] and bias [O]: [T + 2 pad - K + 1, N, O]."""
     need_tensors("conv_tbc", input=input, weight=weight, bias=bias)
     return conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad).permute(2, 0, 1)

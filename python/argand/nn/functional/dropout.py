@@ -9,19 +9,19 @@ def _check(p):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropout(input, p=0.5, training=True, inplace=False):
+def dropout(input, p=0.5, training=True, inplace=False) -> "_C.Tensor":
     """Zeroes elements with probability p and scales the others by 1 / (1 - p), if training."""
     _check(p)
     return (_C.dropout_ if inplace else _C.dropout)(input, p, training)
 
 
-def alpha_dropout(input, p=0.5, training=False, inplace=False):
+def alpha_dropout(input, p=0.5, training=False, inplace=False) -> "_C.Tensor":
     """Dropout that keeps mean and variance of what comes out of a SELU."""
     _check(p)
     return (_C.alpha_dropout_ if inplace else _C.alpha_dropout)(input, p, training)
 
 
-def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False) -> "_C.Tensor":
     """alpha_dropout() of whole channels."""
     _check(p)
     return (_C.feature_alpha_dropout_ if inplace else _C.feature_alpha_dropout)(input, p, training)
@@ -43,7 +43,7 @@ def _expected_dims(n, dims):
             f"optional batch dimension (i.e. {dims} inputs).")
 
 
-def dropout1d(input, p=0.5, training=True, inplace=False):
+def dropout1d(input, p=0.5, training=True, inplace=False) -> "_C.Tensor":
     """Zeroes channels of [N, C, L] or [C, L]."""
     _check(p)
     if input.dim() not in (2, 3):
@@ -61,7 +61,7 @@ def _warn_dims(name, input, n, dims):
                   f"{name} exists to provide " + _expected_dims(n, dims), stacklevel=3)
 
 
-def dropout2d(input, p=0.5, training=True, inplace=False):
+def dropout2d(input, p=0.5, training=True, inplace=False) -> "_C.Tensor":
     """Zeroes channels of [N, C, H, W]; [N, C, L] is taken as dropout1d() takes it."""
     _check(p)
     if input.dim() not in (3, 4):
@@ -78,7 +78,7 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     return _channels(input, p, training, inplace, False)
 
 
-def dropout3d(input, p=0.5, training=True, inplace=False):
+def dropout3d(input, p=0.5, training=True, inplace=False) -> "_C.Tensor":
     """Zeroes channels of [N, C, D, H, W] or [C, D, H, W]."""
     _check(p)
     if input.dim() not in (4, 5):

@@ -5,7 +5,7 @@ from ..._tensor_arguments import need_tensors
 linear = _C.linear
 
 
-def bilinear(input1, input2, weight, bias=None):
+def bilinear(input1, input2, weight, bias=None) -> "_C.Tensor":
     """x1 W x2 + b for [*, I], [*, J], weight [O, I, J] and bias [O]: [*, O]."""
     need_tensors("bilinear", input1=input1, input2=input2, weight=weight, **({} if bias is None else {"bias": bias}))
     device = input1.device.type

@@ -33,7 +33,7 @@ def _weighted(function, input, target, weight, reduction, *parameters):
     return loss.sum() / weight.sum() if reduction == 1 else _reduced(loss, reduction)
 
 
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> "_C.Tensor":
     """|x - y|"""
     _check_sizes(input, target)
     reduction = _number(reduction, size_average, reduce)
@@ -42,7 +42,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     return _C.l1_loss(input, target, reduction)
 
 
-def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None) -> "_C.Tensor":
     """(x - y)^2"""
     _check_sizes(input, target)
     reduction = _number(reduction, size_average, reduce)
@@ -58,7 +58,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     return _C.l1_loss(input, target, reduction) if beta == 0.0 else _C.smooth_l1_loss(input, target, reduction, beta)
 
 
-def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None) -> "_C.Tensor":
     """(x - y)^2 / 2 where |x - y| < delta, delta (|x - y| - delta / 2) elsewhere."""
     _check_sizes(input, target)
     reduction = _reduction.get_enum(reduction)
@@ -96,7 +96,7 @@ def poisson_nll_loss(input, target, log_input=True, full=False, size_average=Non
     return _C.poisson_nll_loss(input, target, log_input, full, eps, _number(reduction, size_average, reduce))
 
 
-def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean") -> "_C.Tensor":
     """(log var + (x - y)^2 / var) / 2 with var no less than eps; the constant too if full."""
     if isinstance(var, float):
         if var < 0:
@@ -122,7 +122,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     return _reduced(loss, _reduction.get_enum(reduction))
 
 
-def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False) -> "_C.Tensor":
     """y (log y - x) for log-probabilities x and probabilities y (their logarithms if log_target)."""
     if size_average is not None or reduce is not None:
         reduction = _reduction.legacy_get_string(size_average, reduce)
@@ -195,7 +195,7 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     return _C.multilabel_margin_loss(input, target, _number(reduction, size_average, reduce))
 
 
-def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean") -> "_C.Tensor":
     """The mean over classes of binary_cross_entropy_with_logits()."""
     reduction = _number(reduction, size_average, reduce)
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
@@ -215,7 +215,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, s
 
 
 def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
-                                      reduction="mean"):
+                                      reduction="mean") -> "_C.Tensor":
     """triplet_margin_loss() with a distance of one's own."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")

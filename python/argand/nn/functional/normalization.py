@@ -43,7 +43,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     return _C.group_norm(input, num_groups, weight, bias, eps)
 
 
-def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0) -> "_C.Tensor":
     """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta, for [N, C, L, ...]."""
     dim = input.dim()
     if dim < 3:
@@ -61,7 +61,7 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     return input / means.mul(alpha).add(k).pow(beta)
 
 
-def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None) -> "_C.Tensor":
     """x divided by its p-norm along dim, which counts as eps at least."""
     norm = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
     return input / norm if out is None else _C.div(input, norm, out=out)

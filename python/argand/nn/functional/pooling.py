@@ -78,17 +78,17 @@ def _lp_pool(pool, input, norm_type, kernel_size, stride, ceil_mode):
     return (_C.sign(means) * _C.relu(_C.abs(means))).mul(count).pow(1.0 / norm_type)
 
 
-def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False) -> "_C.Tensor":
     """The norm_type-norms of windows."""
     return _lp_pool(avg_pool1d, input, norm_type, _single(kernel_size), stride, ceil_mode)
 
 
-def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False) -> "_C.Tensor":
     """The norm_type-norms of windows."""
     return _lp_pool(avg_pool2d, input, norm_type, _pair(kernel_size), stride, ceil_mode)
 
 
-def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False) -> "_C.Tensor":
     """The norm_type-norms of windows."""
     return _lp_pool(avg_pool3d, input, norm_type, _triple(kernel_size), stride, ceil_mode)
 
@@ -119,7 +119,7 @@ def _unpool_arguments(n, input, kernel_size, stride, padding, output_size):
     return _unpooled_size(input, kernel_size, stride, padding, output_size), stride, padding
 
 
-def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None) -> "_C.Tensor":
     """Puts maxima back to their places; zeros elsewhere."""
     size, _, _ = _unpool_arguments(1, input, kernel_size, stride, padding, output_size)
     return _C.max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), [*size, 1]).squeeze(-1)

@@ -41,7 +41,7 @@ _BAG_MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
 def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean",
-                  sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
+                  sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None) -> "_C.Tensor":
     """Sums, means or maxima of bags of rows of weight: rows of a 2-d input, or a 1-d input cut at offsets."""
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
         raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it "

@@ -38,7 +38,7 @@ def _per_dim(value, input, what, letter):
 
 
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
-                antialias=False):
+                antialias=False) -> "_C.Tensor":
     """Resamples [N, C, *] to `size`, or by scale_factor: nearest, nearest-exact, linear, bilinear, bicubic, trilinear,
     area."""
     if mode in _WITHOUT_CORNERS:
@@ -89,20 +89,20 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     return getattr(_C, name)(input, output_size, align_corners, scales)
 
 
-def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None) -> "_C.Tensor":
     """interpolate() by its older name."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input, size=None, scale_factor=None):
+def upsample_nearest(input, size=None, scale_factor=None) -> "_C.Tensor":
     """interpolate() in mode "nearest"."""
     warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
                   stacklevel=2)
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
-def upsample_bilinear(input, size=None, scale_factor=None):
+def upsample_bilinear(input, size=None, scale_factor=None) -> "_C.Tensor":
     """interpolate() in mode "bilinear" with aligned corners."""
     warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
                   stacklevel=2)

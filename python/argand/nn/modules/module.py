@@ -498,7 +498,7 @@ class Module(_Walks):
 
     # ---- state
 
-    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False) -> "dict[str, Any]":
         """Parameters and persistent buffers by their full names, detached unless keep_vars."""
         if args:
             warnings.warn("Positional args are being deprecated, use kwargs instead. Refer to "
@@ -608,7 +608,7 @@ class Module(_Walks):
                     if head not in (self._modules if dot else local):
                         unexpected_keys.append(key)
 
-    def load_state_dict(self, state_dict, strict=True, assign=False):
+    def load_state_dict(self, state_dict, strict=True, assign=False) -> "_IncompatibleKeys":
         """Copies (or, with assign, puts) the tensors of a state_dict() into this module and its submodules.
 
         Returns the lists of missing and unexpected keys, which must be empty if strict: else RuntimeError.
