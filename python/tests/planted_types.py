@@ -22,6 +22,8 @@ assert_type(x.sum(dim=(0, 1), keepdim=True), Tensor)
 assert_type(1 - x[0] @ x.T, Tensor)
 assert_type(x.nonzero(as_tuple=True), tuple[Tensor, ...])
 assert_type(x.to("cpu", torch.float64), Tensor)
+first, *rest = torch.split(x, 1, dim=1)
+torch.tensordot(x, x, dims=2)
 torch.zeros(2, 3, dtype=torch.int64, device="cpu")
 torch.zeros((2, 3), device=torch.device("cuda", 0))
 torch.conv2d(torch.ones(1, 1, 4, 4), torch.ones(1, 1, 2, 2), stride=2, padding=(1, 1))
@@ -87,6 +89,8 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, weight_decay
 schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=10)
 torch.optim.Adam(net.parameters(), learning_rate=1e-3)  # error: call-arg, reportCallIssue
 torch.optim.Adan(net.parameters())  # error: attr-defined, reportAttributeAccessIssue
+training, testing = torch.utils.data.random_split(TensorDataset(x), [1, 1])
+loader = DataLoader(training, batch_size=1)
 for batch, target in DataLoader(TensorDataset(x, x), batch_size=2, shuffle=True):
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         net(batch)

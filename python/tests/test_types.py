@@ -108,12 +108,14 @@ def test_examples_have_no_errors(interpreter, tmp_path, check, place):
     assert sorted(check(interpreter, programs)) == []
 
 
-def test_the_stubs_of_operators_have_no_errors(interpreter, tmp_path):
-    """Of the extension alone: the other modules' stubs say what their sources do, where a class may override another's method as it likes."""
+def test_the_stubs_are_consistent(interpreter, tmp_path):
+    """Every name that a stub takes from another is there, and every type is one.  What remains are classes that override a method of their
+    base in a way that only the sources can change."""
     need("mypy")
     done = subprocess.run([sys.executable, "-m", "mypy", "--python-executable", interpreter, "--cache-dir", tmp_path / "mypy", "--config-file=",
-                           "--follow-imports=silent", "-m", "argand._C"], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
+                           "--ignore-missing-imports", "--no-error-summary", "--disable-error-code=override", "--disable-error-code=misc",
+                           "-p", "argand"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
 
 
 def names_of_stub(path, seen=None):

@@ -171,13 +171,13 @@ class Module:
 
     def imported_here(self, name):
         """Whether a name is another package's, and for the module's own use."""
-        if self.is_package and name in self.passed_on():
+        if name in self.passed_on():
             return False
         return any(isinstance(node, (ast.Import, ast.ImportFrom)) and any((a.asname or a.name.partition(".")[0]) == name for a in node.names)
                    and not (isinstance(node, ast.ImportFrom) and self.resolved(node) is not None) for node in self.nested)
 
     def passed_on(self):
-        """What a package imports from other packages and does not use itself: it shows them, as argand.pi."""
+        """What a module imports from other packages and does not use itself: it shows them, as argand.pi."""
         if self.shown is None:
             used = {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name)}
             self.shown = {a.asname or a.name for n in self.nested if isinstance(n, ast.ImportFrom) and self.resolved(n) is None
@@ -189,7 +189,7 @@ class Module:
         names = dict.fromkeys(n for n in self.definitions() if not self.imported_here(n) and n not in ("__all__", "__getattr__", "__dir__"))
         for node in self.nested:
             if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-                names.update(dict.fromkeys(self.package.exported(self.resolved(node) or "")))
+                names.update(dict.fromkeys(self.given_by(node)))
         return list(names)
 
     def later(self):
@@ -252,8 +252,23 @@ class Module:
                     found[name] = None
         # F.dropout is the function, though the module that defines it has the same name.
         hidden = {n for node in self.nested if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
-                  for n in self.package.exported(self.resolved(node) or "")}
+                  for n in self.given_by(node)}
         return [name for name in found if name not in hidden]
+
+    def given_by(self, star):
+        """The names that `from x import *` gives; none that are known if x is another package's."""
+        source = self.resolved(star)
+        return [] if source is None else self.package.exported(source)
+
+    def starred(self):
+        """[(statement, names that it gives)] of `from x import *`, without the names that later statements define."""
+        found, later = [], set(self.definitions())
+        for node in reversed(self.nested):
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                names = self.given_by(node)
+                found.insert(0, (node, [n for n in names if n not in later], bool(later.intersection(names))))
+                later.update(names)
+        return found
 
     def by_suffix(self):
         """The classes that a loop adds to the module: `globals()[_name + "Tensor"] = ...` for the keys of a table."""

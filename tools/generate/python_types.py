@@ -131,8 +131,17 @@ class Stub(Module):
             lines.append((name, kind or "Any"))
         return lines
 
+    def base(self, node):
+        """A base class; Any where it is made by a call or is a class of the extension module that its stub lacks."""
+        text = ast.unparse(node)
+        if text.startswith("type("):
+            return "builtins.type"
+        if isinstance(node, ast.Call) and "namedtuple" not in text:
+            return "Any"
+        return "Any" if text.startswith("_C.") and text[3:] not in self.package.surface["_C"] else text
+
     def class_(self, node, indent=""):
-        bases = [ast.unparse(b) for b in node.bases if not isinstance(b, ast.Call) or "namedtuple" in ast.unparse(b)]
+        bases = [self.base(b) for b in node.bases]
         keywords = [f"{k.arg}={ast.unparse(k.value)}" for k in node.keywords if k.arg == "metaclass" and isinstance(k.value, ast.Name)]
         out = [indent + "@" + ast.unparse(d) for d in node.decorator_list
                if ast.unparse(d.func if isinstance(d, ast.Call) else d) in KEPT_DECORATORS]
@@ -158,7 +167,7 @@ class Stub(Module):
                 lines += self.class_(part, inner)
                 taken.add(name)
             elif isinstance(part, ast.AnnAssign):
-                value = f" = {self.default(part.value)}" if part.value is not None and "dataclass" in "".join(out) else ""
+                value = f" = {'...' if literal(part.value) is None else self.default(part.value)}" if part.value is not None and "dataclass" in "".join(out) else ""
                 lines.append(f"{inner}{ast.unparse(part.target)}: {ast.unparse(part.annotation)}{value}")
                 taken.add(ast.unparse(part.target))
             elif isinstance(part, ast.Assign):
@@ -181,19 +190,28 @@ class Stub(Module):
         doc = [self.docstring(doc, inner)] if doc else []
         return out + (doc + declared + lines or [inner + "..."])
 
+    def is_there(self, source, name):
+        """Whether a module's stub has a name, or the module is a package with a file of that name."""
+        inner, of = ".".join(filter(None, (source, name))), self.package.modules.get(source)
+        return inner in self.package.modules or inner == "_C" or of is None or source == "return_types" or name in of.all_names()
+
     def imports(self, node):
         if isinstance(node, ast.Import):
             return ["import " + ", ".join(a.name + (f" as {a.asname}" if a.asname else "") for a in node.names)]
         source = "." * node.level + (node.module or "")
         if node.names[0].name == "*":
-            return [f"from {source} import *"]
+            names, hides = next((names, hides) for star, names, hides in self.starred() if star is node)
+            # A checker takes the first of two definitions, Python the last.
+            return [f"from {source} import {name} as {name}" for name in names] if hides else [f"from {source} import *"]
         own, out = self.resolved(node) is not None, []
         for a in node.names:
             if not own:
-                shown = self.is_package and (a.asname or a.name) in self.passed_on()
+                shown = (a.asname or a.name) in self.passed_on()
                 out.append(f"from {source} import {a.name}" + (f" as {a.asname or a.name}" if a.asname or shown else ""))
-            elif a.asname in (None, a.name) or a.asname.startswith("_"):
-                out.append(f"from {source} import {a.name} as {a.asname or a.name}")
+            elif not self.is_there(self.resolved(node), a.name):  # its module makes it at run time
+                out.append(f"{a.asname or a.name}: Any")
+            elif a.asname in (None, a.name):
+                out.append(f"from {source} import {a.name} as {a.name}")
             else:  # under another name it is shown by an assignment alone
                 out += [f"from {source} import {a.name} as _as_{a.asname}", f"{a.asname} = _as_{a.asname}"]
         return out
@@ -217,8 +235,13 @@ class Stub(Module):
         if listed is not None:
             names = set(self.all_names())
             out.append("__all__ = [" + ", ".join(f'"{n}"' for n in dict.fromkeys(listed) if n in names) + "]")
+        given = {name for _, names, _ in self.starred() for name in names}
         for name, source in dict(reversed(self.later())).items():
-            if source is None:
+            base = self.name if self.is_package else self.name.rpartition(".")[0]
+            of = self.package.modules.get(".".join(filter(None, (base, source)))) if source else None
+            if name in given:
+                continue
+            if source is None or name != source and of is not None and name not in of.all_names():
                 out.append(f"{name}: Any")
             else:
                 out.append(f"from . import {name} as {name}" if name == source else f"from .{source} import {name} as {name}")
@@ -253,6 +276,8 @@ class Stub(Module):
             kind = self.definitions()[root]
             if kind in ("class", "function") and "." not in text or text.startswith("_C.") and text[3:] in self.package.surface["_C"]:
                 return f"{name} = {text}"
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("TypeVar", "ParamSpec"):
+            return f"{name} = {text}"
         kind = self.type_of(node)
         return f"{name}: {'Any' if kind in (None, 'None') else kind}"
 

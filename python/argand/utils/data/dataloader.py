@@ -53,7 +53,7 @@ class DataLoader(Generic[T_co]):
     """
     __initialized = False
 
-    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
+    def __init__(self, dataset: "Dataset[T_co]", batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
                  pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
                  generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):
         if num_workers < 0:
