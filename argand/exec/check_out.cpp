@@ -2,8 +2,14 @@
 
 #include "argand/base/log.h"
 #include "argand/core/dtype_element.h"
+#include "argand/exec/copy.h"
+#include "argand/exec/dispatch_hooks.h"
+#include "argand/exec/graph.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/invoke_parts.h"
 #include "argand/exec/out_dtype.h"
+#include "argand/exec/overlap.h"
+#include "argand/exec/slices.h"
 
 namespace argand::exec {
 namespace {
@@ -87,6 +93,58 @@ void dtype_by_out(const char* op, std::optional<ScalarType>& dtype, const Tensor
   if (!dtype) dtype = out.dtype();
   ARGAND_CHECK(DtypeError, *dtype == out.dtype(), op, ": Expected out tensor to have dtype ",
                dtype_element_name(*dtype), ", but got ", dtype_element_name(out.dtype()), " instead");
+}
+
+namespace {
+
+void check_own_overlap(const OpInfo& op, const Tensor& self) {
+  ARGAND_CHECK(
+      ValueError, !may_overlap_itself(self.sizes(), self.strides()) || op.writes_one_value, op.name,
+      ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+      "Please clone() the tensor before performing the operation.");
+}
+
+// What forbids a write whatever the tensor's layout is.
+void check_replaceable(const OpInfo& op, const Tensor& self, bool records) {
+  ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled(), op.name,
+               ": Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get "
+               "a normal tensor before doing inplace update.");
+  check_inplace(op.name, self, records);
+}
+
+// An out that gets other sizes has another layout afterwards, so this is asked of the layout that is written.
+void check_out_memory(const OpInfo& op, const Tensor& out, TensorSlots& slots) {
+  check_own_overlap(op, out);
+  if (op.kind == OpKind::kPointwise) check_overlap(op.name, out, slots, 0, false);
+}
+
+}  // namespace
+
+void check_writable(const OpInfo& op, const Tensor& self, bool records) {
+  check_own_overlap(op, self);
+  check_replaceable(op, self, records);
+}
+
+void write_outs(const OpInfo& op, TensorSlots& slots, std::span<const Tensor> results, std::span<Tensor> outs) {
+  for (size_t i = 0; i < outs.size(); ++i) {
+    check_out(op, slots, results[i], outs[i], i);
+    check_replaceable(op, outs[i], false);
+    if (outs[i].sizes() == results[i].sizes()) check_out_memory(op, outs[i], slots);
+  }
+  for (size_t i = 0; i < outs.size(); ++i) {
+    if (op.out.is_counted)
+      warn_of_count(outs[i], results[i].sizes());
+    else
+      warn_of_resize(outs[i], results[i].sizes());
+    if (outs[i].sizes() != results[i].sizes()) {
+      resize_like(outs[i], results[i]);
+      check_out_memory(op, outs[i], slots);
+    }
+    if (SlicesScope::active()) [[unlikely]]
+      before_write(Write(op), slots, outs[i]);
+    copy_elements(outs[i], results[i]);
+    if (!DispatchHooks::below_autograd()) outs[i].storage()->bump_version(op.name);
+  }
 }
 
 }  // namespace argand::exec

@@ -307,40 +307,6 @@ void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& o
   if (op.differentiable && !base.is_inference() && !DispatchHooks::below_autograd()) mark_view(out, base);
 }
 
-}  // namespace
-
-namespace {
-
-void check_own_overlap(const OpInfo& op, const Tensor& self) {
-  ARGAND_CHECK(
-      ValueError, !may_overlap_itself(self.sizes(), self.strides()) || op.writes_one_value, op.name,
-      ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-      "Please clone() the tensor before performing the operation.");
-}
-
-// What forbids a write whatever the tensor's layout is.
-void check_replaceable(const OpInfo& op, const Tensor& self, bool records) {
-  ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled(), op.name,
-               ": Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get "
-               "a normal tensor before doing inplace update.");
-  check_inplace(op.name, self, records);
-}
-
-// An out that gets other sizes has another layout afterwards, so this is asked of the layout that is written.
-void check_out_memory(const OpInfo& op, const Tensor& out, TensorSlots& slots) {
-  check_own_overlap(op, out);
-  if (op.kind == OpKind::kPointwise) check_overlap(op.name, out, slots, 0, false);
-}
-
-}  // namespace
-
-void check_writable(const OpInfo& op, const Tensor& self, bool records) {
-  check_own_overlap(op, self);
-  check_replaceable(op, self, records);
-}
-
-namespace {
-
 // An op that starts from `self` writes elements at positions that its other arguments determine.
 void check_operands(const OpInfo& op, const Tensor& self, TensorSlots& slots) {
   const bool copies = op.kind == OpKind::kPointwise || op.crosses_devices;  // copy_ is what crosses
@@ -561,32 +527,6 @@ std::vector<Tensor> run_named(const OpInfo& op, void* args) {
   }
   return results;
 }
-
-}  // namespace
-
-void write_outs(const OpInfo& op, TensorSlots& slots, std::span<const Tensor> results, std::span<Tensor> outs) {
-  for (size_t i = 0; i < outs.size(); ++i) {
-    check_out(op, slots, results[i], outs[i], i);
-    check_replaceable(op, outs[i], false);
-    if (outs[i].sizes() == results[i].sizes()) check_out_memory(op, outs[i], slots);
-  }
-  for (size_t i = 0; i < outs.size(); ++i) {
-    if (op.out.is_counted)
-      warn_of_count(outs[i], results[i].sizes());
-    else
-      warn_of_resize(outs[i], results[i].sizes());
-    if (outs[i].sizes() != results[i].sizes()) {
-      resize_like(outs[i], results[i]);
-      check_out_memory(op, outs[i], slots);
-    }
-    if (SlicesScope::active()) [[unlikely]]
-      before_write(Write(op), slots, outs[i]);
-    copy_elements(outs[i], results[i]);
-    if (!DispatchHooks::below_autograd()) outs[i].storage()->bump_version(op.name);
-  }
-}
-
-namespace {
 
 void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   bool writes_graph = false, reads_graph = false;

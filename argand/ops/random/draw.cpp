@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "argand/core/draw_watch.h"
 #include "argand/exec/fallback.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/random.h"
