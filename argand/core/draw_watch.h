@@ -9,7 +9,7 @@
 
 namespace argand {
 
-// What an op draws into a tensor.
+// Describes a draw: from which distribution an op draws, and into which kind of tensor.
 struct DrawCall {
   // The distribution.  Two calls that are equal here and have no `parameters` draw the same numbers into tensors of the
   // same shape, dtype and layout from a generator in the same state.

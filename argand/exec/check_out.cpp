@@ -104,7 +104,7 @@ void check_own_overlap(const OpInfo& op, const Tensor& self) {
       "Please clone() the tensor before performing the operation.");
 }
 
-// What forbids a write whatever the tensor's layout is.
+// Refuses tensors that must not be written, whatever their layout is.
 void check_replaceable(const OpInfo& op, const Tensor& self, bool records) {
   ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled(), op.name,
                ": Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get "
@@ -112,7 +112,8 @@ void check_replaceable(const OpInfo& op, const Tensor& self, bool records) {
   check_inplace(op.name, self, records);
 }
 
-// An out that gets other sizes has another layout afterwards, so this is asked of the layout that is written.
+// Refuses an out whose elements share memory with each other or with an argument.  Ask this of the layout that is
+// written: an out that gets other sizes has another layout afterwards.
 void check_out_memory(const OpInfo& op, const Tensor& out, TensorSlots& slots) {
   check_own_overlap(op, out);
   if (op.kind == OpKind::kPointwise) check_overlap(op.name, out, slots, 0, false);
@@ -136,10 +137,11 @@ void write_outs(const OpInfo& op, TensorSlots& slots, std::span<const Tensor> re
       warn_of_count(outs[i], results[i].sizes());
     else
       warn_of_resize(outs[i], results[i].sizes());
-    if (outs[i].sizes() != results[i].sizes()) {
-      resize_like(outs[i], results[i]);
-      check_out_memory(op, outs[i], slots);
-    }
+    if (outs[i].sizes() == results[i].sizes()) continue;
+    resize_like(outs[i], results[i]);
+    check_out_memory(op, outs[i], slots);
+  }
+  for (size_t i = 0; i < outs.size(); ++i) {
     if (SlicesScope::active()) [[unlikely]]
       before_write(Write(op), slots, outs[i]);
     copy_elements(outs[i], results[i]);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <numeric>
 
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
@@ -18,20 +17,6 @@ int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
     span += (sizes[d] - 1) * strides[d];
   }
   return span;
-}
-
-// Whether each element has a place of its own, as far as the strides tell without a search.
-bool has_own_places(const Dims& sizes, const Dims& strides) {
-  Dims order(sizes.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return strides[a] < strides[b]; });
-  int64_t span = 1;
-  for (const int64_t d : order) {
-    if (sizes[d] <= 1) continue;
-    if (strides[d] < span) return false;
-    span += (sizes[d] - 1) * strides[d];
-  }
-  return true;
 }
 
 Dims with_slices(int64_t first, IntArrayRef rest) {
@@ -163,7 +148,7 @@ std::optional<Tensor> SliceDraws::all_of(const Tensor& t, bool elements) const {
     found = &m;
   }
   if (!found) return std::nullopt;
-  // What was written since may have been written in this slice alone.
+  // The function may have changed this slice alone, so that the elements of the others are not known.
   if (elements && (found->tensor.is_inference() || found->tensor._version() != found->version)) return std::nullopt;
   const Dims strides = with_slices(found->tensor.strides()[found->dim], t.strides());
   const int64_t offset = t.storage_offset() - slice_ * strides[0];
@@ -178,7 +163,7 @@ Tensor SliceDraws::new_all(const Tensor& out, const Tensor& like, bool in_place)
   Dims strides = with_slices(span_of(out.sizes(), out.strides()), out.strides());
   if (like.defined())
     strides = in_place ? with_slices(like.strides()[0], out.strides()) : strides_like(like.sizes(), like.strides());
-  if (!has_own_places(sizes, strides)) strides = contiguous_strides(sizes);
+  if (may_overlap_itself(sizes, strides)) strides = contiguous_strides(sizes);
   const Tensor memory = new_tensor({{span_of(sizes, strides)}, out.dtype()}, out.device());
   return alias(memory, sizes, strides, 0);
 }

@@ -34,7 +34,7 @@ class Stream {
   StreamRef ref_;
 };
 
-// Of the calling thread.
+// The stream on which the calling thread gives work to the device, and its replacement by another.
 Stream current_stream(const Device& device);
 void set_stream(const Stream& stream);
 // The next stream of the device's pool; lower numbers of `priority` go first.

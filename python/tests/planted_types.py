@@ -1,4 +1,4 @@
-# What checkers of types say about a program.  test_types.py runs them on this file and never runs the file itself.  A line that ends in
+# A program with planted mistakes.  test_types.py runs mypy and pyright on this file and never runs the file itself.  A line that ends in
 # `# error: MYPY, PYRIGHT` must be reported, by mypy with the first code and by pyright with the second; no other line may be.
 from typing_extensions import assert_type
 

@@ -212,20 +212,22 @@ SEVERAL = {
     "split_with_sizes_copy": lambda o: torch.split_with_sizes_copy(X, [1, 2], out=o)}
 
 
-@pytest.mark.parametrize("name, flaw", [(name, flaw) for name in SEVERAL for flaw in ("dtype", "device", "overlap", "inference")
-                                        if flaw != "overlap" or name not in ("aminmax", "slogdet", "lstsq")])  # one element
+@pytest.mark.parametrize("name, flaw", [(name, flaw) for name in SEVERAL for flaw in ("dtype", "device", "overlap", "inference", "size")
+                                        if flaw not in ("overlap", "size") or name not in ("aminmax", "slogdet", "lstsq")])  # one element
 def test_no_out_is_written_unless_all_can_be(name, flaw):
     plain = {"lu": lambda: torch.lu(X), "lstsq": lambda: L.lstsq(X, X, driver="gelsy")}.get(name, lambda: SEVERAL[name](None))
     results = plain()
     outs = [torch.full(r.shape, 7, dtype=r.dtype) for r in results]
-    last = max(i for i, r in enumerate(results) if r.numel() > 1 or flaw != "overlap")
+    last = max(i for i, r in enumerate(results) if r.numel() > 1 or flaw not in ("overlap", "size"))
     result = results[last]
     if flaw == "inference":
         with torch.inference_mode():
             outs[last] = torch.full(result.shape, 7, dtype=result.dtype)
     else:
         outs[last] = {"dtype": lambda: torch.full(result.shape, True), "device": lambda: torch.empty(result.shape, dtype=result.dtype, device="meta"),
-                      "overlap": lambda: torch.full((1,) * max(result.dim(), 1), 7, dtype=result.dtype).expand(result.shape)}[flaw]()
+                      "overlap": lambda: torch.full((1,) * max(result.dim(), 1), 7, dtype=result.dtype).expand(result.shape),
+                      # memory of an array, which cannot grow
+                      "size": lambda: torch.from_numpy(torch.full((1,), 7, dtype=result.dtype).numpy().copy())}[flaw]()
     with pytest.raises(RuntimeError):
         SEVERAL[name](tuple(outs))
     assert all((o == 7).all() for o in outs[:last])

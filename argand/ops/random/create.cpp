@@ -12,7 +12,7 @@ void check_floating(const char* op, ScalarType t) {
   ARGAND_CHECK(DtypeError, is_differentiable(t), op, ": not implemented for dtype ", t);
 }
 
-// What the result of a *_like op is laid out as.
+// Says whose layout the result of an op like rand_like has.
 template <class Args>
 Target target_of(const Args& a) {
   const MemoryFormat format = a.memory_format.value_or(a.options.memory_format_opt().value_or(MemoryFormat::Preserve));

@@ -43,7 +43,7 @@ inline const GeneratorImpl* impl_of(const std::optional<Generator>& g) {
   return g && g->defined() ? g->impl_ptr().get() : nullptr;
 }
 
-// What a fill begins with: a new tensor, a tensor that is written in place, or a new one laid out as `of`.
+// Says which tensor a function below fills: a new one, one that is written in place, or a new one laid out as `of`.
 struct Target {
   Tensor like = {};
   bool in_place = false;

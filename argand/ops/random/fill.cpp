@@ -199,7 +199,7 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
     return {broadcast_shapes(a.self.sizes(), a.p.sizes(), "bernoulli_"), a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    // Of the same number of dimensions as `out`, so that it also fits where both have one more.
+    // `p` gets as many dimensions as `out`, so that both still fit each other where vmap gives both one more.
     const Tensor given = a.p;
     const Tensor p = exec::alias(given, out.impl().sizes, expanded_strides(given.sizes(), given.strides(), out.sizes()),
                                  given.storage_offset());
