@@ -19,6 +19,7 @@ constinit Block<decltype(cpu::check_index)> check_index(cpu::check_index);
 constinit Block<decltype(cpu::conv_forward)> conv_forward(cpu::conv_forward);
 constinit Block<decltype(cpu::conv_input_grad)> conv_input_grad(cpu::conv_input_grad);
 constinit Block<decltype(cpu::conv_weight_grad)> conv_weight_grad(cpu::conv_weight_grad);
+constinit Block<CopyPieces> copy_pieces(cpu::copy_pieces);
 constinit Block<decltype(cpu::cross_entropy)> cross_entropy(cpu::cross_entropy);
 constinit Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward(cpu::cross_entropy_backward);
 constinit Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors(

@@ -24,6 +24,7 @@
 #include "argand/kernels/cpu/matrix_product.h"
 #include "argand/kernels/cpu/nll_loss.h"
 #include "argand/kernels/cpu/pair_loss.h"
+#include "argand/kernels/cpu/pieces.h"
 #include "argand/kernels/cpu/pool.h"
 #include "argand/kernels/cpu/recurrence.h"
 #include "argand/kernels/cpu/reduce.h"
@@ -110,6 +111,7 @@ extern Block<decltype(cpu::check_index)> check_index;
 extern Block<decltype(cpu::conv_forward)> conv_forward;
 extern Block<decltype(cpu::conv_input_grad)> conv_input_grad;
 extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
+extern Block<CopyPieces> copy_pieces;
 extern Block<decltype(cpu::cross_entropy)> cross_entropy;
 extern Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward;
 extern Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors;

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "argand/core/grad_mode.h"
+#include "argand/exec/copy_each.h"
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
@@ -41,19 +42,11 @@ class DeviceReplicas::Copies {
     const uint64_t replays = cuda::replays_started();
     const bool forget = std::exchange(replays_, replays) != replays;
     Lists lists(n, std::vector<Tensor>(tensors.size()));
-    for (Bucket& bucket : buckets_) {
-      std::vector<Tensor> from = pick(tensors, bucket.members);
-      for (size_t k = 0; k < n; ++k) {
-        if (k == 0 && from[0].device() == devices[0]) {
-          put(lists[0], bucket, from);
-          continue;
-        }
-        There& there = bucket.there[k];
-        if (forget) there.seen.clear();
-        bring(bucket, there, tensors, from);
-        from = there.copies;
-        put(lists[k], bucket, from);
-      }
+    std::vector<Tensor> source = tensors;
+    for (size_t k = 0; k < n; ++k) {
+      source = bring(k, devices[k], forget, tensors, source);
+      for (size_t i = 0; i < source.size(); ++i)
+        if (source[i].defined()) lists[k][i] = exec::alias(source[i]);
     }
     return lists;
   }
@@ -68,15 +61,6 @@ class DeviceReplicas::Copies {
     std::vector<size_t> members;
     std::vector<There> there;  // per device
   };
-
-  static std::vector<Tensor> pick(const std::vector<Tensor>& tensors, const std::vector<size_t>& members) {
-    std::vector<Tensor> some;
-    for (const size_t i : members) some.push_back(tensors[i]);
-    return some;
-  }
-  static void put(std::vector<Tensor>& list, const Bucket& bucket, const std::vector<Tensor>& tensors) {
-    for (size_t m = 0; m < tensors.size(); ++m) list[bucket.members[m]] = exec::alias(tensors[m]);
-  }
 
   // Makes new copies if shapes, layouts, dtypes or devices of the tensors have changed.
   void lay_out(const std::vector<Device>& devices, const std::vector<Tensor>& tensors) {
@@ -125,23 +109,61 @@ class DeviceReplicas::Copies {
     return true;
   }
 
-  // From `from`, the tensors themselves or their copies on the device before.
-  void bring(const Bucket& bucket, There& there, const std::vector<Tensor>& tensors,
-             const std::vector<Tensor>& from) const {
-    if (is_valid(bucket, there, tensors)) return;
-    there.seen.clear();
+  // The copies on device k, made from `source`: the tensors themselves, or their copies on the device before.  Tensors
+  // that are on the first device already stand for themselves there.
+  std::vector<Tensor> bring(size_t k, const Device& device, bool forget, const std::vector<Tensor>& tensors,
+                            const std::vector<Tensor>& source) {
+    std::vector<Tensor> copies(tensors.size());
+    std::vector<Bucket*> stale;
+    for (Bucket& bucket : buckets_) {
+      const bool stays = k == 0 && source[bucket.members[0]].device() == device;
+      There& there = bucket.there[k];
+      for (size_t m = 0; m < bucket.members.size(); ++m)
+        copies[bucket.members[m]] = stays ? source[bucket.members[m]] : there.copies[m];
+      if (forget) there.seen.clear();
+      if (!stays && !is_valid(bucket, there, tensors)) stale.push_back(&bucket);
+    }
+    std::vector<Tensor> to, from;
+    for (Bucket* const bucket : stale) {
+      bucket->there[k].seen.clear();
+      send(*bucket, bucket->there[k], source, to, from);
+    }
+    exec::copy_each(to, from);
+    if (!together_) spread(stale, k);
+    for (Bucket* const bucket : stale) note(*bucket, bucket->there[k], tensors);
+    return copies;
+  }
+  // Appends what has to be copied to the device.
+  static void send(const Bucket& bucket, const There& there, const std::vector<Tensor>& source, std::vector<Tensor>& to,
+                   std::vector<Tensor>& from) {
     if (bucket.members.size() == 1) {
-      there.copies[0].copy_(from[0], true);
+      to.push_back(there.copies[0]);
+      from.push_back(source[bucket.members[0]].detach());
     } else {
       std::vector<Tensor> parts;
-      for (const Tensor& t : from) parts.push_back(flat(t));
-      there.memory.copy_(cat(parts), true);
+      for (const size_t i : bucket.members) parts.push_back(flat(source[i]));
+      to.push_back(there.memory);
+      from.push_back(cat(parts));
+    }
+    to.back().storage()->bump_version("copy_");
+  }
+  // Copies what has arrived in the memory of buckets to the copies, which are no parts of it.
+  static void spread(const std::vector<Bucket*>& buckets, size_t k) {
+    std::vector<Tensor> to, parts;
+    for (const Bucket* const bucket : buckets) {
+      const There& there = bucket->there[k];
+      if (bucket->members.size() == 1) continue;
       int64_t at = 0;
       for (const Tensor& copy : there.copies) {
-        if (!together_) flat(copy).copy_(there.memory.narrow(0, at, copy.numel()));
+        to.push_back(flat(copy));
+        parts.push_back(exec::alias(there.memory, Dims{copy.numel()}, Dims{1}, at));
+        copy.storage()->bump_version("copy_");
         at += copy.numel();
       }
     }
+    exec::copy_each(to, parts);
+  }
+  static void note(const Bucket& bucket, There& there, const std::vector<Tensor>& tensors) {
     for (size_t m = 0; m < bucket.members.size(); ++m) {
       const Tensor& t = tensors[bucket.members[m]];
       there.seen.push_back(

@@ -6,6 +6,8 @@
 #include "argand/autograd/engine.h"
 #include "argand/core/accessor.h"
 #include "argand/core/grad_mode.h"
+#include "argand/exec/copy_each.h"
+#include "argand/exec/invoke.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 
@@ -21,8 +23,9 @@ struct Bucket {
   std::vector<size_t> parameters;
   int64_t elements = 0;
   // The state of the backward pass that is under way:
-  Tensor buffer;  // the elements, and one number for each parameter
-  Tensor last;    // buffer of the backward before; reused if nobody holds a gradient in it
+  std::vector<Tensor> gradients;  // of this process
+  Tensor buffer;                  // the elements, and one number for each parameter
+  Tensor last;                    // buffer of the backward before; reused if nobody holds a gradient in it
   size_t missing = 0;
   std::vector<float> used;  // 1 for each parameter that this process used, else 0
   std::function<Tensor()> sent;
@@ -118,21 +121,26 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     std::fill(ready_.begin(), ready_.end(), false);
     for (Bucket& b : buckets_) {
       b.missing = b.parameters.size();
+      b.gradients.assign(b.missing, Tensor());
       b.buffer = Tensor();
       b.sent = nullptr;
       b.used.assign(b.parameters.size(), 0);
     }
   }
 
+  // In the parameter's memory order, so that optimizers go through both in the same order.
   Tensor part_of(const Tensor& buffer, size_t i) const {
     const Tensor& p = parameters_[i];
-    return buffer.narrow(0, places_[i].begin, p.numel()).view(p.sizes());
+    return exec::alias(buffer, p.impl().sizes, strides_of(p), buffer.storage_offset() + places_[i].begin);
+  }
+  static Dims strides_of(const Tensor& p) {
+    return p.is_non_overlapping_and_dense() ? p.impl().strides : contiguous_strides(p.impl().sizes);
   }
 
   // An undefined gradient: this process did not use the parameter.
   void fill(size_t i, const Tensor& gradient) {
-    const NoGradGuard no_grad;
     Bucket& b = buckets_[places_[i].bucket];
+    const auto number = static_cast<size_t>(places_[i].number);
     if (ready_[i]) {
       ARGAND_CHECK(Error, !b.sent, "DistributedDataParallel: backward has added to the gradient of parameter ", i,
                    " after it was sent: a backward within another one used it again");
@@ -140,18 +148,29 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
       ready_[i] = true;
       --b.missing;
     }
-    if (!b.buffer.defined()) {
-      const auto n = static_cast<int64_t>(b.parameters.size());
-      const bool free = b.last.defined() && b.last.storage().use_count() == 1;
-      b.buffer = free ? b.last : empty({b.elements + n}, parameters_[i].options().requires_grad(false));
-    }
-    if (!gradient.defined()) {
-      part_of(b.buffer, i).zero_();
-      return;
-    }
+    if (!gradient.defined()) return;
     ARGAND_CHECK(NotImplementedError, !gradient.is_sparse(), "DistributedDataParallel: sparse gradients are not there");
-    part_of(b.buffer, i).copy_(gradient);
-    b.used[static_cast<size_t>(places_[i].number)] = 1;
+    b.gradients[number] = gradient;
+    b.used[number] = 1;
+  }
+
+  // Copies the gradients into the bucket's memory.
+  void pack(Bucket& b) {
+    const auto n = static_cast<int64_t>(b.parameters.size());
+    const bool free = b.last.defined() && b.last.storage().use_count() == 1;
+    b.buffer = free ? b.last : empty({b.elements + n}, parameters_[b.parameters[0]].options().requires_grad(false));
+    std::vector<Tensor> parts, gradients;
+    for (size_t k = 0; k < b.parameters.size(); ++k) {
+      const Tensor part = part_of(b.buffer, b.parameters[k]);
+      if (!b.gradients[k].defined()) {
+        part.zero_();
+        continue;
+      }
+      parts.push_back(part);
+      gradients.push_back(std::move(b.gradients[k]));
+    }
+    exec::copy_each(parts, gradients);
+    b.gradients.clear();
   }
 
   // In the order of the buckets, which is the same in all processes.
@@ -159,6 +178,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     for (; next_ < buckets_.size() && buckets_[next_].missing == 0; ++next_) {
       Bucket& b = buckets_[next_];
       const NoGradGuard no_grad;
+      pack(b);
       const Tensor numbers = b.buffer.narrow(0, b.elements, static_cast<int64_t>(b.used.size()));
       if (uses_all(b)) {
         numbers.fill_(1);  // without a copy from the host
@@ -203,7 +223,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
   void end(bool well) {
     const std::lock_guard lock(mutex_);
     under_way_ = false;
-    if (!well) return drop();
+    if (!well) return drop(false);
     try {
       for (size_t i = 0; i < parameters_.size(); ++i)
         if (!ready_[i]) fill(i, Tensor());
@@ -211,10 +231,10 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
       unused_.clear();
       for (Bucket& b : buckets_) give_back(b);
     } catch (...) {
-      drop();
+      drop(false);
       throw;
     }
-    drop();
+    drop(true);
   }
 
   void give_back(Bucket& b) {
@@ -245,9 +265,12 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
   Tensor divided(const Tensor& sum) const { return hook_ || means() ? sum : sum.div_(divisor_); }
   bool means() const { return divisor_ == group_->size(); }
 
-  void drop() {
+  // After a failure the contents of the memory may be lost, and then it cannot be written in parts.
+  void drop(bool keep_memory) {
     for (Bucket& b : buckets_) {
       b.last = std::exchange(b.buffer, Tensor());
+      if (!keep_memory) b.last = Tensor();
+      b.gradients.clear();
       b.sent = nullptr;
     }
   }

@@ -2,10 +2,11 @@
 //
 // Note [Buckets]
 // Parameters are cut into buckets, the last parameter first, since backward reaches it first.  When backward has added
-// to a parameter's .grad, the gradient is copied into its bucket; when a bucket is full and the buckets before it have
-// been sent, it is sent.  After backward, .grad of each parameter is a part of its bucket's memory.  The next backward
-// reuses that memory if nothing holds a gradient any more (zero_grad()), so that addresses repeat from step to step;
-// otherwise it allocates new memory, and a gradient that the program keeps stays as it is.
+// to the .grad of all parameters of a bucket, and the buckets before it have been sent, the gradients are copied into
+// its memory, which is sent.  After backward, .grad of each parameter is a part of that memory, in the memory order of
+// the parameter.  The next backward reuses that memory if nothing holds a gradient any more (zero_grad()), so that
+// addresses repeat from step to step; otherwise it allocates new memory, and a gradient that the program keeps stays as
+// it is.
 //
 // A parameter that this backward did not use counts as zeros.  After its gradients, a bucket has one number for each
 // parameter, 1 if this process used it.  If the sum is 0, no process used it, and .grad stays as it was.  So unused

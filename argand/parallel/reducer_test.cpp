@@ -98,6 +98,27 @@ TEST(Reducer, GradientsThatAreKeptStayAsTheyAre) {
   });
 }
 
+TEST(Reducer, GradientsHaveTheMemoryOrderOfTheirParameters) {
+  run_ranks(2, [&](ProcessGroup& group) {
+    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+    const auto x = [](int64_t n) { return (arange(n, kDouble) * 0.3).sin(); };
+    const Tensor images = x(4 * 3 * 6 * 6).reshape({4, 3, 6, 6});
+    const auto weight = [&] {
+      const Tensor w = x(5 * 3 * 3 * 3).reshape({5, 3, 3, 3}).contiguous(MemoryFormat::ChannelsLast);
+      return w.set_requires_grad(true);
+    };
+    const Tensor w = weight(), bias = x(5).set_requires_grad(true), alone = weight();
+    Reducer reducer({w, bias}, shared);
+    for (int step = 0; step < 2; ++step) {
+      w.mutable_grad() = Tensor();
+      conv2d(images.chunk(2)[static_cast<size_t>(group.rank())], w, bias).pow(2).mean().backward();
+      EXPECT_EQ(w.grad().strides(), w.strides());
+    }
+    conv2d(images, alone, bias.detach()).pow(2).mean().backward();
+    EXPECT_TRUE(allclose(w.grad(), alone.grad(), 1e-12, 1e-14));
+  });
+}
+
 TEST(Reducer, ABackwardWithinAnother) {
   const std::vector<Tensor> expected = grads_of_one(8);
   run_ranks(2, [&](ProcessGroup& group) {

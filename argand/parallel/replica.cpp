@@ -10,10 +10,16 @@
 namespace argand::parallel {
 namespace {
 
-// "Float [3, 4]|weight" for each parameter, in lines.
+// "Float [3, 4]|weight" for each parameter, in lines.  Gradients are sent in the memory order of their parameters, so
+// an order other than the usual one is part of it.
 std::string described(const OrderedDict<std::string, Tensor>& parameters) {
   std::string text;
-  for (const auto& p : parameters) text += str(p.value().dtype(), " ", p.value().sizes(), "|", p.key(), "\n");
+  for (const auto& p : parameters) {
+    const Tensor& t = p.value();
+    text += str(t.dtype(), " ", t.sizes());
+    if (!t.is_contiguous() && t.is_non_overlapping_and_dense()) text += str(" with strides ", t.strides());
+    text += str("|", p.key(), "\n");
+  }
   return text;
 }
 

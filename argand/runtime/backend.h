@@ -59,6 +59,12 @@ struct BackendVersions {
   int runtime = 0, driver = 0, cudnn = 0;
 };
 
+struct MemoryCopy {
+  void* to;
+  const void* from;
+  size_t nbytes;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -87,6 +93,11 @@ class Backend {
   // may be reused on return, and so may pinned memory unless `non_blocking`.
   virtual void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
                     bool non_blocking) = 0;
+  // The same for several copies from one device to another, whose streams then wait for each other once.
+  virtual void copy_all(const MemoryCopy* copies, size_t count, const Device& to_device, const Device& from_device) {
+    for (const MemoryCopy* c = copies; c != copies + count; ++c)
+      copy(c->to, to_device, c->from, from_device, c->nbytes, true);
+  }
 
   // ---- streams and events
   virtual StreamRef current_stream(DeviceIndex device) = 0;  // of the calling thread

@@ -212,6 +212,12 @@ TEST(DistributedDataParallel, ModelsThatDiffer) {
         message_of([&] { DistributedDataParallel(nn::Linear(2, 3 + group.rank()), options_of(group)); }),
         "DDP expects same model across all ranks: rank 0 has weight of float32 [3, 2], rank 1 has weight of float32 "
         "[4, 2] in its place");
+    nn::Conv2d ordered(nn::Conv2dOptions(3, 4, 2).bias(false));
+    if (group.rank() == 1) ordered->weight.set_data(ordered->weight.detach().contiguous(MemoryFormat::ChannelsLast));
+    EXPECT_EQ(
+        message_of([&] { DistributedDataParallel(ordered, options_of(group)); }),
+        "DDP expects same model across all ranks: rank 0 has weight of float32 [4, 3, 2, 2], rank 1 has weight of "
+        "float32 [4, 3, 2, 2] with strides [12, 1, 6, 3] in its place");
     nn::Linear frozen(2, 2);
     for (const Tensor& p : frozen->parameters()) p.set_requires_grad(false);
     EXPECT_EQ(

@@ -67,6 +67,18 @@ struct UnscaleTable {
   const float* inv_scale;
 };
 
+// As in kernels/pieces.h; `nbytes` of all rows together.
+inline constexpr int kPiecesPerLaunch = 64, kPieceTile = 16384;
+struct PieceTable {
+  void* to[kPiecesPerLaunch];
+  const void* from[kPiecesPerLaunch];
+  int64_t nbytes[kPiecesPerLaunch], row_bytes[kPiecesPerLaunch];
+  int64_t to_stride[kPiecesPerLaunch], from_stride[kPiecesPerLaunch];
+  unsigned first_block[kPiecesPerLaunch];  // a block has a tile of kPieceTile bytes
+  int count;
+  uint64_t wide;  // bit i: piece i consists of units of 16 bytes
+};
+
 // ---- products, norms, random numbers
 
 struct StridedProduct {

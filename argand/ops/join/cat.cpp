@@ -1,15 +1,13 @@
 // Joining tensors: cat, stack and the forms of them.
-#include <cstring>
+#include <algorithm>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
-#include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::ops {
 namespace {
-
-constexpr int64_t kGrainBytes = 1 << 18;
 
 void check_list(const char* op, const std::vector<Tensor>& tensors) {
   ARGAND_CHECK(ValueError, !tensors.empty(), op, ": expected a non-empty list of Tensors");
@@ -28,24 +26,36 @@ ScalarType common_dtype(const std::vector<Tensor>& tensors) {
 bool is_skipped(const Tensor& t) { return t.dim() == 1 && t.sizes()[0] == 0; }
 bool is_skipped(IntArrayRef sizes) { return sizes.size() == 1 && sizes[0] == 0; }
 
-// `out` seen as [outer, all, inner] is filled with the parts, each [outer, part, inner], one after the other.
+// Fewer parts are copied one by one: a pointwise copy may be fused with what computes the part.
+constexpr size_t kFewParts = 3;
+
+// Whether `join` is quicker than a pointwise copy of each part: these are always converted on the way.
+bool can_join(const std::vector<Tensor>& parts, const Tensor& out) {
+  if (!out.is_contiguous()) return false;
+  if (out.is_cpu()) return true;
+  if (parts.size() <= kFewParts || !blocks::copy_pieces.has(out.device().type())) return false;
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const Tensor& t) { return t.is_contiguous() && t.dtype() == out.dtype(); });
+}
+
+// A contiguous `out`, seen as [outer, all, inner], is filled with the parts, each [outer, part, inner], one after the
+// other.
 void join(const std::vector<Tensor>& parts, const Dims& extents, int64_t dim, const Tensor& out) {
   int64_t outer = 1, inner = 1;
   for (int64_t d = 0; d < out.dim(); ++d) (d < dim ? outer : inner) *= d == dim ? 1 : out.sizes()[d];
   const int64_t row = (out.dim() > dim ? out.sizes()[dim] : 1) * inner * out.itemsize();
-  char* base = static_cast<char*>(out.impl().data());
-  int64_t done = 0;
+  char* to = static_cast<char*>(out.impl().data());
+  std::vector<Tensor> held;
+  std::vector<Piece> pieces;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].numel() == 0) continue;
-    const Tensor part = exec::dense(parts[i], out.dtype());
-    const char* from = static_cast<const char*>(part.impl().data());
-    const int64_t bytes = extents[i] * inner * out.itemsize();
-    char* to = base + done;
-    parallel_for(0, outer, std::max<int64_t>(1, kGrainBytes / bytes), [&](int64_t begin, int64_t end) {
-      for (int64_t o = begin; o < end; ++o) std::memcpy(to + o * row, from + o * bytes, static_cast<size_t>(bytes));
-    });
-    done += bytes;
+    held.push_back(exec::dense(parts[i], out.dtype()));
+    const int64_t nbytes = extents[i] * inner * out.itemsize();
+    pieces.push_back({to, held.back().impl().data(), outer, nbytes, row, nbytes});
+    if (outer == 1 || nbytes == row) pieces.back() = {to, held.back().impl().data(), 1, outer * nbytes, 0, 0};
+    to += nbytes;
   }
+  blocks::copy_pieces.on(out.device())(pieces.data(), static_cast<int64_t>(pieces.size()));
 }
 
 }  // namespace
@@ -96,7 +106,7 @@ struct Cat : Kernel<CatArgs> {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "cat");
     Dims extents;
     for (const Tensor& t : a.tensors) extents.push_back(is_skipped(t) ? 0 : t.sizes()[dim]);
-    if (out.is_cpu() && out.is_contiguous()) return join(a.tensors, extents, dim, out);
+    if (can_join(a.tensors, out)) return join(a.tensors, extents, dim, out);
     int64_t done = 0;
     for (size_t i = 0; i < a.tensors.size(); ++i) {
       if (a.tensors[i].numel() == 0) continue;
@@ -126,6 +136,8 @@ struct Cat : Kernel<CatArgs> {
     s.add({{s->real({2, 3}), s->real({2, 2}), s->real({2, 0})}, -1});
     s.add({{s->real({2, 1, 3}), s->real({2, 2, 3})}, 1});
     s.add({{s->real({0}), s->real({2, 3})}, 1});
+    s.add({{s->real({2, 1}), s->real({2, 3}), s->real({2, 0}), s->real({2, 2}), s->real({2, 4})}, 1});
+    s.add({{s->real({1, 2}), s->real({3, 2}), s->real({2, 2}), s->real({4, 2}), s->real({1, 2})}, 0});
     s.add({{s->real({3})}, 0});
     s.fails({{}, 0}, "cat: expected a non-empty list of Tensors");
     s.fails({{s->real({}), s->real({})}, 0}, "cat: zero-dimensional tensor (at position 0) cannot be concatenated");
@@ -156,7 +168,7 @@ struct Stack : Kernel<StackArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "stack");
-    if (out.is_cpu()) return join(a.tensors, Dims(a.tensors.size(), 1), dim, out);
+    if (can_join(a.tensors, out)) return join(a.tensors, Dims(a.tensors.size(), 1), dim, out);
     for (size_t i = 0; i < a.tensors.size(); ++i)
       exec::copy_elements(out.select(dim, static_cast<int64_t>(i)), a.tensors[i]);
   }
@@ -170,6 +182,7 @@ struct Stack : Kernel<StackArgs> {
     s.add({{s->real({2, 3}), s->real({2, 3})}, 0});
     s.add({{s->real({2, 3}), s->real({2, 3}), s->real({2, 3})}, -1});
     s.add({{s->real({2, 3}), s->real({2, 3})}, 1});
+    s.add({{s->real({2, 3}), s->real({2, 3}), s->real({2, 3}), s->real({2, 3})}, 1});
     s.add({{s->real({}), s->real({})}, 0});
     s.add({{s->real({0, 2}), s->real({0, 2})}, 1});
     s.fails({{s->real({2}), s->real({3})}, 0},

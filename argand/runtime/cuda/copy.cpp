@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "argand/runtime/backend.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
@@ -72,14 +71,15 @@ void copy_of_dry_run(void* to, const Device& to_device, const void* from, const 
     if (d.is_cuda()) check_guards(d.index());
 }
 
-// Issued on the current stream of the source, which waits for that of the target, which then waits for the copy.
-void copy_between(void* to, int to_device, const void* from, int from_device, size_t nbytes) {
+// Issued on the current stream of the source, which waits for that of the target, which then waits for the copies.
+void copy_between(int to_device, int from_device, const MemoryCopy* copies, size_t count) {
   const cudaStream_t source = current_stream(from_device), target = current_stream(to_device);
   issue_tape(from_device, source, FlushCause::kEvent);
   issue_tape(to_device, target, FlushCause::kEvent);
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(from_device)));
   if (to_device == from_device) {
-    ARGAND_CUDA(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDeviceToDevice, source));
+    for (const MemoryCopy* c = copies; c != copies + count; ++c)
+      ARGAND_CUDA(cudaMemcpyAsync(c->to, c->from, c->nbytes, cudaMemcpyDeviceToDevice, source));
     return;
   }
   refuse_while_capturing({static_cast<DeviceIndex>(from_device), source}, "a copy between devices");
@@ -92,7 +92,8 @@ void copy_between(void* to, int to_device, const void* from, int from_device, si
     ARGAND_CUDA(cudaEventRecord(ready, target));
   }
   ARGAND_CUDA(cudaStreamWaitEvent(source, ready, 0));
-  ARGAND_CUDA(cudaMemcpyPeerAsync(to, to_device, from, from_device, nbytes, source));
+  for (const MemoryCopy* c = copies; c != copies + count; ++c)
+    ARGAND_CUDA(cudaMemcpyPeerAsync(c->to, to_device, c->from, from_device, c->nbytes, source));
   ARGAND_CUDA(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
   ARGAND_CUDA(cudaEventRecord(done, source));
   {
@@ -109,12 +110,16 @@ void copy(void* to, const Device& to_device, const void* from, const Device& fro
           bool non_blocking) {
   if (nbytes == 0) return;
   if (dry_run()) return copy_of_dry_run(to, to_device, from, from_device, nbytes, non_blocking);
-  if (to_device.is_cpu())
-    copy_to_or_from_host(to, from, to, from_device.index(), nbytes, non_blocking);
-  else if (from_device.is_cpu())
-    copy_to_or_from_host(to, from, from, to_device.index(), nbytes, non_blocking);
-  else
-    copy_between(to, to_device.index(), from, from_device.index(), nbytes);
+  if (to_device.is_cpu()) return copy_to_or_from_host(to, from, to, from_device.index(), nbytes, non_blocking);
+  if (from_device.is_cpu()) return copy_to_or_from_host(to, from, from, to_device.index(), nbytes, non_blocking);
+  const MemoryCopy one{to, from, nbytes};
+  copy_all(&one, 1, to_device, from_device);
+}
+
+void copy_all(const MemoryCopy* copies, size_t count, const Device& to_device, const Device& from_device) {
+  if (!dry_run()) return copy_between(to_device.index(), from_device.index(), copies, count);
+  for (const MemoryCopy* c = copies; c != copies + count; ++c)
+    copy_of_dry_run(c->to, to_device, c->from, from_device, c->nbytes, true);
 }
 
 }  // namespace argand::cuda

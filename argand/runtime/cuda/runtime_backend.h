@@ -27,6 +27,9 @@ class RuntimeBackend : public Backend {
             bool non_blocking) final {
     cuda::copy(to, to_device, from, from_device, nbytes, non_blocking);
   }
+  void copy_all(const MemoryCopy* copies, size_t count, const Device& to_device, const Device& from_device) final {
+    cuda::copy_all(copies, count, to_device, from_device);
+  }
 
   StreamRef current_stream(DeviceIndex device) final { return {device, cuda::current_stream(device)}; }
   void set_current_stream(const StreamRef& stream) noexcept final { cuda::set_current_stream(stream); }

@@ -1,0 +1,15 @@
+// Copies of many tensors in few launches.
+#pragma once
+#include <span>
+
+#include "argand/core/tensor.h"
+
+namespace argand::exec {
+
+// to[i] = from[i] as copy_elements() does it, for equally many tensors of equal shapes.  Pairs of one dtype and one
+// memory order without gaps are copied together: by one kernel on a device, and between two devices by copies whose
+// streams wait for each other only once.  REQUIRES that no target overlaps another tensor of the lists.  Bumps no
+// version.
+void copy_each(std::span<const Tensor> to, std::span<const Tensor> from);
+
+}  // namespace argand::exec

@@ -1,0 +1,33 @@
+#include "argand/kernels/cpu/pieces.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "argand/runtime/cpu/thread_pool.h"
+
+namespace argand::cpu {
+namespace {
+
+constexpr int64_t kGrainBytes = 1 << 18;
+
+// The bytes [begin, end) of the piece, counted without the gaps between rows.
+void copy_range(const Piece& p, int64_t begin, int64_t end) {
+  auto* const to = static_cast<char*>(p.to);
+  const auto* const from = static_cast<const char*>(p.from);
+  for (int64_t at = begin; at < end;) {
+    const int64_t row = at / p.row_bytes, column = at - row * p.row_bytes;
+    const int64_t nbytes = std::min(p.row_bytes - column, end - at);
+    std::memcpy(to + row * p.to_stride + column, from + row * p.from_stride + column, static_cast<size_t>(nbytes));
+    at += nbytes;
+  }
+}
+
+}  // namespace
+
+void copy_pieces(const Piece* pieces, int64_t count) {
+  for (const Piece* p = pieces; p != pieces + count; ++p)
+    if (const int64_t nbytes = p->rows * p->row_bytes; nbytes > 0)
+      parallel_for(0, nbytes, kGrainBytes, [p](int64_t begin, int64_t end) { copy_range(*p, begin, end); });
+}
+
+}  // namespace argand::cpu

@@ -1,0 +1,9 @@
+// Copies of many pieces of memory.
+#pragma once
+#include "argand/kernels/pieces.h"
+
+namespace argand::cpu {
+
+CopyPieces copy_pieces;
+
+}  // namespace argand::cpu
