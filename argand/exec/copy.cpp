@@ -25,7 +25,8 @@ constexpr PointwiseInfo kIdentity = {{1,
                                       "(x)",
                                       "x",
                                       {identity<float>, identity<double>, identity<int64_t>, identity<bool>,
-                                       identity<std::complex<float>>, identity<std::complex<double>>}},
+                                       identity<std::complex<float>>, identity<std::complex<double>>},
+                                      BodyKind::kIdentity},
                                      Promote::kDefault};
 
 // Copies dense bytes of one dtype: the smaller of the two, to transfer less.

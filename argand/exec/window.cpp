@@ -291,7 +291,7 @@ class Window final : public PendingWork {
 
   // Whether the instruction copies a 1 that is in host memory already.
   bool fills_with_one(const Instr& i) const {
-    if (i.info->num_inputs != 1 || i.info->num_scalars != 0 || std::string_view(i.info->text) != "x") return false;
+    if (i.info->kind != BodyKind::kIdentity) return false;
     const Operand& number = waiting_.ins(i)[0];
     if (!number.storage->device().is_cpu() || !number.storage->allocated()) return false;
     for (const Instr& other : waiting_.list)

@@ -41,6 +41,9 @@ namespace cpu {
 using LoopFn = void (*)(void* out, const void* const* ins, const void* scalars, int64_t n);
 }  // namespace cpu
 
+// What a body computes, where kernels have a way of their own for it.
+enum class BodyKind : int8_t { kOther, kIdentity, kRelu, kThresholdBackward };
+
 // The body of a step: an expression over operands and scalar attributes, as text and as compiled loops.
 struct PointwiseBody {
   int num_inputs;    // operands
@@ -49,6 +52,10 @@ struct PointwiseBody {
   const char* params;
   const char* text;
   cpu::LoopFn loops[kNumComputeTypes];  // null: not for this type
+  BodyKind kind = BodyKind::kOther;
+  // "airy" if the text calls functions of kernels/math/airy.h: kernels/math.h has those that most texts need, and half
+  // of the time of compiling a small kernel is spent on parsing headers.
+  const char* math_header = nullptr;
 };
 
 struct ProgramValue {

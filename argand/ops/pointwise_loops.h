@@ -14,7 +14,8 @@
 #include "argand/kernels/math.h"
 
 // The body of a pointwise op: ARGAND_BODY((x, y), x * y).  Operands come first, then scalar attributes; all have the
-// compute type T, which the expression may name.
+// compute type T, which the expression may name.  An op whose body kernels know says so (`body_kind`), and one that
+// calls functions of a header beside kernels/math.h names it (`math_header`); see PointwiseBody.
 #define ARGAND_UNPAREN(...) __VA_ARGS__
 #define ARGAND_AUTO_PARAMS_1(a) T a
 #define ARGAND_AUTO_PARAMS_2(a, b) T a, T b
@@ -49,6 +50,21 @@ constexpr int num_scalars() {
     return Op::num_scalars;
   else
     return Op::Args::kNumScalars;
+}
+
+template <class Op>
+constexpr BodyKind body_kind() {
+  if constexpr (requires { Op::body_kind; })
+    return Op::body_kind;
+  else
+    return BodyKind::kOther;
+}
+template <class Op>
+constexpr const char* math_header() {
+  if constexpr (requires { Op::math_header; })
+    return Op::math_header;
+  else
+    return nullptr;
 }
 
 template <class Op, class T, size_t... In, size_t... Attr>
@@ -93,7 +109,9 @@ inline constexpr PointwiseInfo kPointwiseInfo = {
      Op::body_params,
      Op::body_text,
      {loop_or_null<Op, kFloat>(), loop_or_null<Op, kDouble>(), loop_or_null<Op, kLong>(), loop_or_null<Op, kBool>(),
-      loop_or_null<Op, kComplexFloat>(), loop_or_null<Op, kComplexDouble>()}},
+      loop_or_null<Op, kComplexFloat>(), loop_or_null<Op, kComplexDouble>()},
+     body_kind<Op>(),
+     math_header<Op>()},
     Op::promote};
 
 }  // namespace argand::ops::detail

@@ -14,16 +14,20 @@
 namespace argand::parallel {
 namespace {
 
+constexpr size_t kLarge = size_t{1} << 20;  // bytes: Note [Buckets]
+
 struct Place {
   size_t bucket = 0;
-  int64_t begin = 0, number = 0;  // the start of its elements, and its number, in the bucket
+  int64_t number = 0;  // in the bucket
+  int64_t begin = 0;   // where its elements start in the bucket's memory
+  bool large = false;  // they are not there
 };
 
 struct Bucket {
   std::vector<size_t> parameters;
-  int64_t elements = 0;
+  int64_t elements = 0;  // in its memory
   // The state of the backward pass that is under way:
-  std::vector<Tensor> gradients;  // of this process
+  std::vector<Tensor> gradients;  // of this process; only large ones when the bucket has been packed
   Tensor buffer;                  // the elements, and one number for each parameter
   Tensor last;                    // buffer of the backward before; reused if nobody holds a gradient in it
   size_t missing = 0;
@@ -46,7 +50,6 @@ std::vector<Bucket> cut(const std::vector<Tensor>& parameters, const ReducerOpti
       bytes = 0;
     }
     buckets.back().parameters.push_back(i);
-    buckets.back().elements += p.numel();
     bytes += p.nbytes();
   }
   return buckets;
@@ -61,14 +64,9 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
         group_(std::move(group)),
         buckets_(cut(parameters_, options)),
         places_(parameters_.size()),
-        ready_(parameters_.size()) {
-    for (size_t b = 0; b < buckets_.size(); ++b) {
-      int64_t begin = 0, number = 0;
-      for (const size_t i : buckets_[b].parameters) {
-        places_[i] = {b, begin, number++};
-        begin += parameters_[i].numel();
-      }
-    }
+        ready_(parameters_.size()),
+        used_before_(parameters_.size()) {
+    lay_out();
   }
 
   void set_enabled(bool enabled) {
@@ -79,6 +77,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     const std::lock_guard lock(mutex_);
     ARGAND_CHECK(Error, !under_way_, "register_comm_hook: a backward is under way");
     hook_ = std::move(hook);
+    lay_out();
   }
   void set_divisor(double divisor) {
     const std::lock_guard lock(mutex_);
@@ -97,7 +96,10 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
   // Backward has added to the .grad of parameter i.
   void ready(size_t i) {
     const std::lock_guard lock(mutex_);
-    if (!enabled_) return;
+    if (!enabled_) {
+      used_before_[i] = true;
+      return;
+    }
     if (!under_way_) {
       begin();
       autograd::after_backward([self = shared_from_this()](bool well) { self->end(well); });
@@ -110,11 +112,27 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     {
       const std::lock_guard lock(mutex_);
       begin();
+      used_before_.assign(parameters_.size(), false);
     }
     end(true);
   }
 
  private:
+  void lay_out() {
+    for (size_t b = 0; b < buckets_.size(); ++b) {
+      Bucket& bucket = buckets_[b];
+      bucket.elements = 0;
+      bucket.last = Tensor();
+      int64_t number = 0;
+      for (const size_t i : bucket.parameters) {
+        const Tensor& p = parameters_[i];
+        const bool large = !hook_ && p.is_accelerator() && p.nbytes() >= kLarge;
+        places_[i] = {b, number++, bucket.elements, large};
+        if (!large) bucket.elements += p.numel();
+      }
+    }
+  }
+
   void begin() {
     under_way_ = true;
     next_ = 0;
@@ -154,23 +172,35 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     b.used[number] = 1;
   }
 
-  // Copies the gradients into the bucket's memory.
+  // Copies the small gradients into the bucket's memory, and sees to it that the large ones can be sent as they are.
   void pack(Bucket& b) {
     const auto n = static_cast<int64_t>(b.parameters.size());
     const bool free = b.last.defined() && b.last.storage().use_count() == 1;
     b.buffer = free ? b.last : empty({b.elements + n}, parameters_[b.parameters[0]].options().requires_grad(false));
     std::vector<Tensor> parts, gradients;
     for (size_t k = 0; k < b.parameters.size(); ++k) {
-      const Tensor part = part_of(b.buffer, b.parameters[k]);
-      if (!b.gradients[k].defined()) {
-        part.zero_();
-        continue;
+      const size_t i = b.parameters[k];
+      Tensor& gradient = b.gradients[k];
+      if (places_[i].large) {
+        make_sendable(gradient, parameters_[i]);
+      } else if (!gradient.defined()) {
+        part_of(b.buffer, i).zero_();
+      } else {
+        parts.push_back(part_of(b.buffer, i));
+        gradients.push_back(std::move(gradient));
       }
-      parts.push_back(part);
-      gradients.push_back(std::move(b.gradients[k]));
     }
     exec::copy_each(parts, gradients);
-    b.gradients.clear();
+  }
+  // Memory that nobody else sees, with the parameter's dtype and memory order.
+  static void make_sendable(Tensor& gradient, const Tensor& p) {
+    if (gradient.defined()) gradient.impl().data();  // work that waits in a window holds the memory, too
+    if (gradient.defined() && gradient.dtype() == p.dtype() && gradient.device() == p.device() &&
+        gradient.impl().strides == strides_of(p) && !gradient.requires_grad() && gradient.storage().use_count() == 1)
+      return;
+    const Tensor sent = exec::new_tensor({p.impl().sizes, p.dtype(), strides_of(p)}, p.device());
+    gradient.defined() ? sent.copy_(gradient) : sent.zero_();
+    gradient = sent;
   }
 
   // In the order of the buckets, which is the same in all processes.
@@ -189,8 +219,13 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     }
   }
 
+  // All in one message, as NCCL sends several tensors.
   std::function<Tensor()> send_mean(const Bucket& b) {
-    const WorkPtr work = group_->all_reduce({b.buffer}, means() ? ReduceKind::kAvg : ReduceKind::kSum);
+    std::vector<Tensor> sent{b.buffer};
+    for (size_t k = 0; k < b.parameters.size(); ++k)
+      if (const Tensor& g = b.gradients[k]; places_[b.parameters[k]].large)
+        sent.push_back(exec::alias(g, Dims{g.numel()}, Dims{1}, g.storage_offset()));
+    const WorkPtr work = group_->all_reduce(sent, means() ? ReduceKind::kAvg : ReduceKind::kSum);
     return [work, buffer = b.buffer] {
       work->wait();
       return buffer;
@@ -226,8 +261,9 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     if (!well) return drop(false);
     try {
       for (size_t i = 0; i < parameters_.size(); ++i)
-        if (!ready_[i]) fill(i, Tensor());
+        if (!ready_[i]) fill(i, used_before_[i] ? parameters_[i].grad() : Tensor());
       send_full_ones();
+      used_before_.assign(parameters_.size(), false);
       unused_.clear();
       for (Bucket& b : buckets_) give_back(b);
     } catch (...) {
@@ -242,8 +278,9 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     const Tensor result = b.sent();
     const std::vector<bool> used = uses_all(b) ? std::vector<bool>(b.parameters.size(), true) : used_by_any(b, result);
     for (const size_t i : b.parameters) {
-      if (used[static_cast<size_t>(places_[i].number)]) {
-        parameters_[i].mutable_grad() = divided(part_of(result, i));
+      const auto number = static_cast<size_t>(places_[i].number);
+      if (used[number]) {
+        parameters_[i].mutable_grad() = divided(places_[i].large ? b.gradients[number] : part_of(result, i));
       } else {
         unused_.push_back(i);
       }
@@ -281,6 +318,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
   std::vector<Bucket> buckets_;
   std::vector<Place> places_;
   std::vector<bool> ready_;
+  std::vector<bool> used_before_;  // by backwards that did not send, since the last one that did
   CommHook hook_;
   bool enabled_ = true, under_way_ = false;
   double divisor_ = group_->size();

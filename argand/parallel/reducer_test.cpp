@@ -85,6 +85,24 @@ TEST(Reducer, GradientsThatWereNotSentAreSentWithTheNext) {
   });
 }
 
+// The last weight is used by the backward that does not send, on both ranks or on one, and not by the one that sends.
+TEST(Reducer, WhatOnlyTheBackwardBeforeUsedIsSentToo) {
+  for (const bool both : {true, false})
+    run_ranks(2, [&](ProcessGroup& group) {
+      const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+      const std::vector<Tensor> w = weights();
+      Reducer reducer(w, shared);
+      reducer.set_enabled(false);
+      if (both || group.rank() == 0) (w[3].pow(2).sum() * (group.rank() + 1)).backward();
+      reducer.set_enabled(true);
+      loss(w, batch(4)).backward();
+      EXPECT_TRUE(allclose(w[3].grad(), w[3].detach() * (both ? 3 : 1), 1e-15, 0)) << both;
+      EXPECT_TRUE(reducer.unused().empty());
+      loss(w, batch(4)).backward();  // no rank has used it since
+      EXPECT_EQ(reducer.unused(), std::vector<size_t>{3});
+    });
+}
+
 TEST(Reducer, GradientsThatAreKeptStayAsTheyAre) {
   run_ranks(2, [&](ProcessGroup& group) {
     const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});

@@ -1,7 +1,6 @@
 #include "argand/exec/cuda/epilogue.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "argand/core/dtype.h"
 #include "argand/core/shape.h"
@@ -16,21 +15,11 @@ bool is_zero(const char* scalar, ScalarType compute) {
 
 }  // namespace
 
-Activation activation_of(const PointwiseBody& body) {
-  const auto is = [&](const char* params, const char* text) {
-    return std::strcmp(body.text, text) == 0 && std::strcmp(body.params, params) == 0;
-  };
-  if (is("(x)", "x <= T(0) ? T(0) : x")) return Activation::kRelu;
-  if (is("(g, x, threshold)", "x <= threshold ? T(0) : g")) return Activation::kThresholdBackward;
-  return Activation::kNone;
-}
-
 bool becomes_epilogue(PointwiseProgram& p) {
   if (p.steps.size() != 1) return false;
   const ProgramStep& step = p.steps[0];
-  const Activation activation = activation_of(*step.body);
-  if (activation == Activation::kNone) return false;
-  const bool backward = activation == Activation::kThresholdBackward;
+  const bool backward = step.body->kind == BodyKind::kThresholdBackward;
+  if (!backward && step.body->kind != BodyKind::kRelu) return false;
   const ProgramValue &in = p.values[static_cast<size_t>(step.ins[0])], &out = p.values[static_cast<size_t>(step.out)];
   const ProgramValue* mask = backward ? &p.values[static_cast<size_t>(step.ins[1])] : nullptr;
   if (backward && !is_zero(step.scalars, step.compute)) return false;

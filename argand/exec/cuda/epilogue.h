@@ -4,10 +4,6 @@
 
 namespace argand::exec {
 
-enum class Activation { kNone, kRelu, kThresholdBackward };
-// What an Epilogue can stand for, by the text of the body.
-Activation activation_of(const PointwiseBody& body);
-
 // Makes the program part of the last kernel on the current stream if it can; false: nothing has changed.  `program` is
 // collapsed and has elements; its result is moved if it may be.
 bool becomes_epilogue(PointwiseProgram& program);

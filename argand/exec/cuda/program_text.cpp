@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "argand/base/error.h"
 #include "argand/core/shape.h"
@@ -135,22 +136,11 @@ class TextOf {
     text_ += str(parts...);
   }
 
-  // Half of the time of compiling a small kernel is spent on parsing the math headers.
   void include_rare_functions() {
-    struct Header {
-      const char* name;
-      std::vector<std::string_view> functions;  // how their names begin or end
-    };
-    static const Header headers[] = {{"incomplete", {"igamma", "_sample_slope"}},
-                                     {"airy", {"airy_"}},
-                                     {"special", {"bessel_", "erfcx", "log_normal_cdf", "normal_quantile"}}};
-    for (const Header& h : headers) {
-      const auto calls_one = [&](const ProgramStep& s) {
-        const std::string_view body = s.body->text;
-        return std::ranges::any_of(h.functions, [&](std::string_view f) { return body.find(f) != body.npos; });
-      };
-      if (std::ranges::any_of(p_.steps, calls_one)) add("#include \"argand/kernels/math/", h.name, ".h\"\n");
-    }
+    std::set<std::string_view> headers;
+    for (const ProgramStep& s : p_.steps)
+      if (s.body->math_header) headers.insert(s.body->math_header);
+    for (const std::string_view h : headers) add("#include \"argand/kernels/math/", h, ".h\"\n");
   }
 
   // The bodies are inside argand::math, whose functions hide CUDA's functions of the same names.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/transpose_shape.cuh"
@@ -19,11 +18,10 @@ struct Copy {
   ScalarType compute;
 };
 
-// The body of a copy is its operand.
 bool is_copy(const PointwiseProgram& p, Copy& copy) {
   if (p.steps.size() != 1 || p.values.size() != 2) return false;
   const ProgramStep& step = p.steps[0];
-  if (step.ins.size() != 1 || step.body->num_scalars != 0 || std::strcmp(step.body->text, "x") != 0) return false;
+  if (step.body->kind != BodyKind::kIdentity) return false;
   copy = {&p.values[step.ins[0]], &p.values[step.out], step.compute};
   return copy.in != copy.out && copy.in->load && copy.in->memory && !copy.in->number && copy.out->store;
 }

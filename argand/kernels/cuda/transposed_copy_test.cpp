@@ -12,7 +12,7 @@
 namespace argand::cuda {
 namespace {
 
-constexpr PointwiseBody kIdentity = {1, 0, "copy", "(x)", "x", {}};
+constexpr PointwiseBody kIdentity = {1, 0, "copy", "(x)", "x", {}, BodyKind::kIdentity};
 
 struct Layout {
   Dims strides;

@@ -13,6 +13,7 @@ struct I0 : Pointwise<I0Args> {
   static constexpr auto doc = "The modified Bessel function of the first kind of order 0.";
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_i0(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * special_i1(c.self); }
   static void samples(S& s) { s.add({s->real({2, 3}, -3, 3)}); }
@@ -26,6 +27,7 @@ struct SpecialI1 : Pointwise<SpecialI1Args> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_i1(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor slope = i0(c.self) - c.result() / c.self;
@@ -41,6 +43,7 @@ struct SpecialI0e : Pointwise<SpecialI0eArgs> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_i0e(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return g * (special_i1e(c.self) - c.self.sgn() * c.result());
@@ -55,6 +58,7 @@ struct SpecialI1e : Pointwise<SpecialI1eArgs> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_i1e(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return g * where(c.self == 0, 0.5, special_i0e(c.self) - c.result() * (c.self.sgn() + c.self.reciprocal()));
@@ -69,6 +73,7 @@ struct SpecialBesselJ0 : Pointwise<SpecialBesselJ0Args> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_j0(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return -g * special_bessel_j1(c.self); }
   static void samples(S& s) { s.add({s->away_from(0, {2, 3}, -3, 3)}); }
@@ -81,6 +86,7 @@ struct SpecialBesselJ1 : Pointwise<SpecialBesselJ1Args> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_j1(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return g * where(c.self == 0, 0.5, special_bessel_j0(c.self) - c.result() / c.self);
@@ -95,6 +101,7 @@ struct SpecialBesselY0 : Pointwise<SpecialBesselY0Args> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_y0(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return -g * special_bessel_y1(c.self); }
   static void samples(S& s) { s.add({s->positive({2, 3})}); }
@@ -107,6 +114,7 @@ struct SpecialBesselY1 : Pointwise<SpecialBesselY1Args> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_y1(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return g * (special_bessel_y0(c.self) - c.result() / c.self);
@@ -121,6 +129,7 @@ struct SpecialModifiedBesselK0 : Pointwise<SpecialModifiedBesselK0Args> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_k0(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return -g * special_modified_bessel_k1(c.self); }
   static void samples(S& s) { s.add({s->positive({2, 3})}); }
@@ -133,6 +142,7 @@ struct SpecialModifiedBesselK1 : Pointwise<SpecialModifiedBesselK1Args> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_k1(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return -g * (special_modified_bessel_k0(c.self) + c.result() / c.self);
@@ -147,6 +157,7 @@ struct SpecialScaledModifiedBesselK0 : Pointwise<SpecialScaledModifiedBesselK0Ar
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_k0e(x))
   static Tensor grad_x(const Ctx& c, const Tensor& g) {
     return g * (c.result() - special_scaled_modified_bessel_k1(c.x));
@@ -161,6 +172,7 @@ struct SpecialScaledModifiedBesselK1 : Pointwise<SpecialScaledModifiedBesselK1Ar
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), bessel_k1e(x))
   static Tensor grad_x(const Ctx& c, const Tensor& g) {
     return g * (c.result() - special_scaled_modified_bessel_k0(c.x) - c.result() / c.x);
@@ -175,6 +187,7 @@ struct SpecialSphericalBesselJ0 : Pointwise<SpecialSphericalBesselJ0Args> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), spherical_bessel_j0(x))
   static Tensor grad_x(const Ctx& c, const Tensor& g) { return g * where(c.x == 0, 0, (c.x.cos() - c.result()) / c.x); }
   static void samples(S& s) { s.add({s->away_from(0, {2, 3}, -3, 3)}); }
@@ -188,6 +201,7 @@ struct SpecialAiryAi : Pointwise<SpecialAiryAiArgs> {
   static constexpr bool differentiable = false;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "airy";
   ARGAND_BODY((x), airy_ai(x))
   static void samples(S& s) {
     s.add({s->real({2, 3}, -12, -9)});

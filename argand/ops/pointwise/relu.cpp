@@ -13,6 +13,7 @@ struct Relu : Pointwise<ReluArgs> {
       "self where it is positive, 0 elsewhere; NaN stays. Not defined for bool and complex numbers.";
   static constexpr int variants = kFunction | kMethod | kInplace;
   static constexpr auto compute = kRealBody;
+  static constexpr auto body_kind = BodyKind::kRelu;
   ARGAND_BODY((x), x <= T(0) ? T(0) : x)  // +0 of -0, as library epilogues (Note [Epilogues])
   // Uses the result, so that an in-place relu needs no copy of its argument.
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return threshold_backward(g, c.result(), 0); }
@@ -44,6 +45,7 @@ struct ThresholdBackward : Pointwise<ThresholdBackwardArgs> {
   static constexpr auto doc = "grad_output where self is greater than threshold (or NaN), 0 elsewhere.";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kRealBody;
+  static constexpr auto body_kind = BodyKind::kThresholdBackward;
   ARGAND_BODY((g, x, threshold), x <= threshold ? T(0) : g)
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return threshold_backward(g, c.self, c.threshold); }
   static void samples(S& s) { s.add({s->real({2, 3}), s->away_from(0.5, {2, 3}), 0.5}); }

@@ -109,6 +109,7 @@ struct SpecialErfcx : Pointwise<SpecialErfcxArgs> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), erfcx(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return g * (2 * c.self * c.result() - 2 / std::sqrt(std::numbers::pi));
@@ -123,6 +124,7 @@ struct SpecialLogNdtr : Pointwise<SpecialLogNdtrArgs> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), log_normal_cdf(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return g / special_erfcx(c.self * -std::sqrt(0.5)) * std::sqrt(2 / std::numbers::pi);
@@ -137,6 +139,7 @@ struct SpecialNdtri : Pointwise<SpecialNdtriArgs> {
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
+  static constexpr auto math_header = "special";
   ARGAND_BODY((x), normal_quantile(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return g * exp(c.result().square() / 2) * std::sqrt(2 * std::numbers::pi);
@@ -170,6 +173,7 @@ struct Igamma : Pointwise<IgammaArgs> {
       "divided by gamma(self). The gradient is for other alone.";
   static constexpr auto compute = kFloatBody;
   static constexpr uint32_t unimplemented_gradients = bits(kSelf);
+  static constexpr auto math_header = "incomplete";
   ARGAND_BODY((a, x), igamma(a, x))
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return g * exp((c.self - 1) * c.other.log() - c.other - c.self.lgamma());
@@ -190,6 +194,7 @@ struct Igammac : Pointwise<IgammacArgs> {
       "other. The gradient is for other alone.";
   static constexpr auto compute = kFloatBody;
   static constexpr uint32_t unimplemented_gradients = bits(kSelf);
+  static constexpr auto math_header = "incomplete";
   ARGAND_BODY((a, x), igammac(a, x))
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return -g * exp((c.self - 1) * c.other.log() - c.other - c.self.lgamma());

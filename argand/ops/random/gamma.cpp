@@ -54,6 +54,7 @@ struct StandardGammaGrad : Pointwise<StandardGammaGradArgs> {
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static constexpr auto compute = kFloatBody;
+  static constexpr auto math_header = "incomplete";
   ARGAND_BODY((a, x), gamma_sample_slope(a, x))
   static void samples(S& s) { s.add({s->positive({2, 3}), s->positive({2, 3})}); }
 };
@@ -102,6 +103,7 @@ struct DirichletGrad : Pointwise<DirichletGradArgs> {
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static constexpr auto compute = kFloatBody;
+  static constexpr auto math_header = "incomplete";
   ARGAND_BODY((x, a, total), dirichlet_sample_slope(x, a, total))
   static void samples(S& s) { s.add({s->real({2, 3}, 0.1, 0.9), s->positive({2, 3}), s->real({2, 3}, 3, 5)}); }
 };
