@@ -21,6 +21,7 @@
 #include "argand/kernels/cpu/cross_entropy.h"
 #include "argand/kernels/cpu/ctc.h"
 #include "argand/kernels/cpu/fused_step.h"
+#include "argand/kernels/cpu/linear_algebra.h"
 #include "argand/kernels/cpu/matrix_product.h"
 #include "argand/kernels/cpu/nll_loss.h"
 #include "argand/kernels/cpu/pair_loss.h"
@@ -117,6 +118,12 @@ extern Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward;
 extern Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors;
 extern Block<RunCtcLoss> ctc_loss;
 extern Block<RunCtcLossBackward> ctc_loss_backward;
+extern Block<RunGeneral> decompose_general;
+extern Block<RunHermitian> decompose_hermitian;
+extern Block<RunSingular> decompose_singular;
+extern Block<RunCholesky> factor_cholesky;
+extern Block<RunLu> factor_lu;
+extern Block<RunQr> factor_qr;
 extern Block<decltype(cpu::fill_sequence)> fill_sequence;
 extern Block<GatherAlong> gather_along;
 extern Block<KeepNumbers> keep_numbers;
@@ -134,10 +141,12 @@ extern Block<decltype(cpu::put_rows)> put_rows;
 extern Block<RunRecurrence> recurrence;
 extern Block<RunRecurrenceBackward> recurrence_backward;
 extern Block<decltype(cpu::reduce)> reduce;
+extern Block<RunReflections> reflections_product;
 extern Block<RunResample> resample;
 extern Block<RunResampleBackward> resample_backward;
 extern Block<decltype(cpu::row_norm)> row_norm;
 extern Block<decltype(cpu::row_norm_backward)> row_norm_backward;
+extern Block<RunRowOrder> row_order;
 extern Block<RunDraw> run_draw;
 extern Block<RunFusedStep> run_fused_step;
 extern Block<decltype(cpu::scan)> scan;
@@ -147,6 +156,8 @@ extern Block<decltype(cpu::search_sorted)> search_sorted;
 extern Block<SlotsAlong> slots_along;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
+extern Block<RunLuSolve> solve_lu;
+extern Block<RunTriangleSolve> solve_triangle;
 extern Block<decltype(cpu::sort_first)> sort_first;
 extern Block<decltype(cpu::take_rows)> take_rows;
 extern Block<TakesAttention> takes_attention;

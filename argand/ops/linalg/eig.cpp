@@ -1,9 +1,9 @@
 // Eigenvalues and eigenvectors.
 #include <cmath>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
-#include "argand/ops/linalg/decompose.h"
 #include "argand/ops/linalg/spectral.h"
 #include "argand/ops/maybe.h"
 
@@ -15,34 +15,6 @@ bool is_upper(const std::string& half) {
   ARGAND_CHECK(ValueError, is("U", "u") || is("L", "l"),
                "linalg.eigh: Expected UPLO argument to be 'L' or 'U', but got ", half);
   return is("U", "u");
-}
-
-constexpr const char* kEighFailure[] = {
-    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
-    "eigenvalues."};
-
-// Decomposes one row-major matrix, of which only one half is read.  Null `vectors`: values alone.  Numbers that are not
-// finite give NaNs, as in LAPACK.
-template <class T>
-int32_t decompose_half(const T* from, int64_t n, bool upper, real_of_t<T>* values, T* vectors) {
-  using W = wide_t<T>;
-  std::vector<W> a;
-  load_columns(from, n, n, upper, a);  // the adjoint's lower half is the upper
-  bool finite = true;
-  for (int64_t j = 0; j < n; ++j)
-    for (int64_t i = j; i < n; ++i) finite &= std::isfinite(std::abs(a[static_cast<size_t>(j * n + i)]));
-  if (!finite) {
-    std::fill_n(values, n, static_cast<real_of_t<T>>(NAN));
-    if (vectors) std::fill_n(vectors, n * n, T(static_cast<real_of_t<T>>(NAN)));
-    return 0;
-  }
-  for (int64_t j = 0; j < n; ++j)
-    for (int64_t i = 0; i < j; ++i) a[static_cast<size_t>(j * n + i)] = 0;
-  Hermitian<W> to;
-  if (!decompose_hermitian(std::move(a), n, vectors != nullptr, to)) return 1;
-  for (int64_t k = 0; k < n; ++k) values[k] = static_cast<real_of_t<T>>(to.values[static_cast<size_t>(k)]);
-  if (vectors) store_columns(to.vectors, n, n, vectors);
-  return 0;
 }
 
 }  // namespace
@@ -61,22 +33,21 @@ struct EighFactors : Kernel<EighFactorsArgs> {
     return {{batch_and(a.A, {rows_of(a.A)}), to_real_type(a.A.dtype())},
             {a.compute_v ? a.A.impl().sizes : Dims{0}, a.A.dtype()}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor A = exec::dense(a.A);
-    const int64_t n = rows_of(A);
+  // The row-major matrix is the column-major transposed one, the conjugate of A, whose eigenvectors are the conjugates
+  // of those of A, and whose lower half is A's upper one.
+  static void run(const Args& a, std::span<Tensor> outs) {
     const bool upper = is_upper(a.UPLO);
-    std::vector<int32_t> failed(static_cast<size_t>(batches_of(A)));
-    dispatch<kMatrixTypes>(A.dtype(), Args::kName, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* from = raw<T>(A);
-      auto* values = raw<real_of_t<T>>(outs[0]);
-      T* vectors = a.compute_v ? raw<T>(outs[1]) : nullptr;
-      each_matrix(batches_of(A), 8 * n * n * n, [&](int64_t b) {
-        failed[static_cast<size_t>(b)] =
-            decompose_half(from + b * n * n, n, upper, values + b * n, vectors ? vectors + b * n * n : nullptr);
-      });
-    });
-    check_failures("linalg.eigh", failed, A.dim() > 2, kEighFailure);
+    const Tensor finite = are_finite(upper ? a.A.triu() : a.A.tril()).unsqueeze(-1);
+    const Tensor A = exec::dense_clone(a.A.masked_fill(finite.unsqueeze(-1).logical_not(), 0));
+    const Tensor info = exec::new_tensor({batch_and(A, {}), kInt}, A.device());
+    blocks::decompose_hermitian.on(A.device())({A.dtype(), rows_of(A), batches_of(A), !upper, a.compute_v, address(A),
+                                                address(outs[0]), address<int32_t>(info)});
+    check_convergence("linalg.eigh", A, info,
+                      "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+                      "repeated eigenvalues.");
+    // NaNs of numbers that are not finite, as in LAPACK.
+    outs[0].masked_fill_(finite.logical_not(), NAN);
+    if (a.compute_v) exec::copy_elements(outs[1], mH(A).masked_fill(finite.unsqueeze(-1).logical_not(), NAN));
   }
   // The gradient covers both halves of the Hermitian matrix, although the op reads only one.
   static Grads grad(const Ctx& c, const Grads& g) {
@@ -142,34 +113,25 @@ namespace {
 
 ScalarType complex_type(ScalarType real) { return to_real_type(real) == kDouble ? kComplexDouble : kComplexFloat; }
 
-constexpr const char* kEigFailures[] = {"input tensor should not contain infs or NaNs.",
-                                        "the algorithm failed to converge"};
+// The vectors of real matrices, which come as their real and imaginary parts (GeneralCall).
+Tensor joined(const Tensor& parts, const Tensor& values) {
+  const Tensor turn = imag(values).unsqueeze(-2);
+  const Tensor before = parts.roll(1, -1), after = parts.roll(-1, -1), none = zeros_like(parts);
+  return complex(where(turn < 0, before, parts), where(turn > 0, after, where(turn < 0, -parts, none)));
+}
 
 // Decomposes all matrices of a batch.  Undefined vectors: values alone.
-void decompose_all(const char* op, const Tensor& given, const Tensor& to_values, const Tensor& to_vectors) {
-  const Tensor A = exec::dense(given);
-  const int64_t n = rows_of(A);
-  std::vector<int32_t> failed(static_cast<size_t>(batches_of(A)));
-  dispatch<kMatrixTypes>(A.dtype(), op, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    using C = std::complex<real_of_t<T>>;
-    const T* from = raw<T>(A);
-    C* values = raw<C>(to_values);
-    C* vectors = to_vectors.defined() ? raw<C>(to_vectors) : nullptr;
-    each_matrix(batches_of(A), 16 * n * n * n, [&](int64_t b) {
-      std::vector<wide_t<T>> a;
-      General to;
-      int32_t& wrong = failed[static_cast<size_t>(b)];
-      wrong = !load_columns(from + b * n * n, n, n, false, a)               ? 1
-              : !decompose_general(std::move(a), n, vectors != nullptr, to) ? 2
-                                                                            : 0;
-      if (wrong) return;
-      store_columns(to.values, 1, n, values + b * n);
-      if (vectors) store_columns(to.vectors, n, n, vectors + b * n * n);
-    });
-  });
-  const bool finite = std::find(failed.begin(), failed.end(), 1) == failed.end();
-  check_failures("torch.linalg.eig", failed, A.dim() > 2 && finite, kEigFailures);
+void decompose_all(const Tensor& A, const Tensor& to_values, const Tensor& to_vectors) {
+  constexpr const char* op = "torch.linalg.eig";
+  check_finite(A, [&](int64_t) { ARGAND_THROW(LinAlgError, op, ": input tensor should not contain infs or NaNs."); });
+  const Tensor columns = in_columns(A), info = exec::new_tensor({batch_and(A, {}), kInt}, A.device());
+  const Tensor vectors = to_vectors.defined() ? exec::new_tensor({A.impl().sizes, A.dtype()}, A.device()) : Tensor();
+  blocks::decompose_general.on(A.device())({A.dtype(), rows_of(A), batches_of(A), address(columns), address(to_values),
+                                            vectors.defined() ? address(vectors) : nullptr, address<int32_t>(info)});
+  check_convergence(op, A, info, "the algorithm failed to converge");
+  if (!vectors.defined()) return;
+  const Tensor found = transposed(vectors);
+  exec::copy_elements(to_vectors, A.is_complex() ? found : joined(found, to_values));
 }
 
 }  // namespace
@@ -186,7 +148,7 @@ struct LinalgEig : Kernel<LinalgEigArgs> {
     return {{batch_and(a.self, {rows_of(a.self)}), complex_type(a.self.dtype())},
             {a.self.impl().sizes, complex_type(a.self.dtype())}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) { decompose_all("linalg.eig", a.self, outs[0], outs[1]); }
+  static void run(const Args& a, std::span<Tensor> outs) { decompose_all(a.self, outs[0], outs[1]); }
   // The columns of V keep their length, so the part of a step along them is removed.
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined() && !g[1].defined()) return {{}};
@@ -222,7 +184,7 @@ struct EigvalsAlone : Kernel<EigvalsAloneArgs> {
     check_matrices("linalg.eigvals", a.self, true);
     return {batch_and(a.self, {rows_of(a.self)}), complex_type(a.self.dtype())};
   }
-  static void cpu(const Args& a, Tensor& out) { decompose_all("linalg.eigvals", a.self, out, Tensor()); }
+  static void run(const Args& a, Tensor& out) { decompose_all(a.self, out, Tensor()); }
   static void samples(S& s) {
     s.add({s->real({2, 4, 4})});
     s.fails({s->real({2, 3})}, "linalg.eigvals: A must be batches of square matrices, but they are 2 by 3 matrices");

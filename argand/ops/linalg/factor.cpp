@@ -1,42 +1,20 @@
 // Factorizations: QR by reflections and Cholesky, and ops that use them.
-#include <cmath>
-#include <limits>
-
 #include "argand/base/linalg_error.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
-#include "argand/ops/linalg/reflections.h"
+#include "argand/ops/linalg/matrices.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/node_name.h"
 
 namespace argand::ops {
 namespace {
 
-// ---- loops
-
-// Computes L in the lower half of the row-major a, reading only that half.  Returns the number, from 1, of the row
-// where the matrix proves not positive-definite, or 0.
-template <class T>
-int64_t factor_cholesky(T* a, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    T* row = a + i * n;
-    for (int64_t j = 0; j <= i; ++j) {
-      const T* other = a + j * n;
-      T sum = row[j];
-      for (int64_t k = 0; k < j; ++k) sum -= row[k] * conjugated(other[k]);
-      if (j < i) {
-        row[j] = sum / other[j];
-        continue;
-      }
-      const real_of_t<T> square = real_part(sum);
-      if (!(square > 0)) return i + 1;
-      row[i] = T(std::sqrt(square));
-    }
-  }
-  return 0;
+// Zeroes the elements of a dense tensor that are not in the triangle.
+void keep_triangle(const Tensor& t, bool upper) {
+  if (t.numel() == 0) return;
+  blocks::zero_outside.on(t.device())(address(t), {batches_of(t), rows_of(t), columns_of(t)}, t.itemsize(), 0, !upper);
 }
-
-// ---- gradients
 
 // The lower triangle and its reflection on the diagonal.
 Tensor mirrored(const Tensor& t) {
@@ -77,28 +55,24 @@ struct LinalgQr : Kernel<LinalgQrArgs> {
     return {{a.mode == "r" ? Dims{0} : batch_and(a.A, {rows_of(a.A), width}), a.A.dtype()},
             {batch_and(a.A, {width, columns_of(a.A)}), a.A.dtype()}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor A = exec::dense(a.A);
-    const int64_t m = rows_of(A), n = columns_of(A), width = width_of(a);
-    dispatch<kMatrixTypes>(A.dtype(), "linalg_qr", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* from = raw<T>(A);
-      T* to_Q = a.mode == "r" ? nullptr : raw<T>(outs[0]);
-      T* to_R = raw<T>(outs[1]);
-      each_matrix(batches_of(A), m * n * width, [&](int64_t b) {
-        std::vector<T> columns(static_cast<size_t>(m * n));
-        for (int64_t i = 0; i < m; ++i)
-          for (int64_t j = 0; j < n; ++j) columns[static_cast<size_t>(j * m + i)] = from[(b * m + i) * n + j];
-        const std::vector<T> tau = factor_qr(columns.data(), m, n);
-        for (int64_t i = 0; i < width; ++i)
-          for (int64_t j = 0; j < n; ++j)
-            to_R[(b * width + i) * n + j] = i <= j && i < m ? columns[static_cast<size_t>(j * m + i)] : T(0);
-        if (!to_Q) return;
-        const std::vector<T> q = unroll(columns.data(), tau, m, width);
-        for (int64_t i = 0; i < m; ++i)
-          for (int64_t j = 0; j < width; ++j) to_Q[(b * m + i) * width + j] = q[static_cast<size_t>(j * m + i)];
-      });
-    });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Tensor columns = in_columns(a.A);
+    const int64_t m = rows_of(a.A), n = columns_of(a.A), k = std::min(m, n), width = width_of(a);
+    const Tensor tau = exec::new_tensor({batch_and(a.A, {k}), a.A.dtype()}, a.A.device());
+    const Device device = a.A.device();
+    blocks::factor_qr.on(device)({a.A.dtype(), m, n, batches_of(a.A), address(columns), address(tau)});
+    // R with zeros below the diagonal, and below A's last row.
+    exec::copy_elements(outs[1].narrow(-2, 0, k), transposed(columns).narrow(-2, 0, k));
+    if (width > k) outs[1].narrow(-2, k, width - k).zero_();
+    keep_triangle(outs[1], true);
+    if (a.mode == "r") return;
+    Tensor Q = columns;
+    if (width != n) {
+      Q = zeros(batch_and(a.A, {width, m}), a.A.options());
+      exec::copy_elements(Q.narrow(-2, 0, k), columns.narrow(-2, 0, k));
+    }
+    blocks::reflections_product.on(device)({a.A.dtype(), m, width, k, batches_of(a.A), address(Q), address(tau)});
+    exec::copy_elements(outs[0], transposed(Q));
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     ARGAND_CHECK(GradError, c.mode != "r",
@@ -178,26 +152,13 @@ struct LinalgCholeskyEx : Kernel<LinalgCholeskyExArgs> {
     check_matrices("linalg_cholesky_ex", a.self, true);
     return {{a.self.impl().sizes, a.self.dtype()}, {batch_and(a.self, {}), kInt}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor A = exec::dense(a.self);
-    const int64_t n = rows_of(A);
-    dispatch<kMatrixTypes>(A.dtype(), "linalg_cholesky_ex", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* from = raw<T>(A);
-      T* to = raw<T>(outs[0]);
-      int32_t* info = raw<int32_t>(outs[1]);
-      each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
-        std::vector<T> low(static_cast<size_t>(n * n));
-        const auto at = [&](int64_t i, int64_t j) -> T& { return low[static_cast<size_t>(i * n + j)]; };
-        for (int64_t i = 0; i < n; ++i)
-          for (int64_t j = 0; j <= i; ++j)
-            at(i, j) = a.upper ? conjugated(from[(b * n + j) * n + i]) : from[(b * n + i) * n + j];
-        info[b] = static_cast<int32_t>(factor_cholesky(low.data(), n));
-        for (int64_t i = 0; i < n; ++i)
-          for (int64_t j = 0; j < n; ++j)
-            to[(b * n + i) * n + j] = a.upper ? (j >= i ? conjugated(at(j, i)) : T(0)) : (j <= i ? at(i, j) : T(0));
-      });
-    });
+  // The lower triangle of the row-major matrix is the upper one of the column-major transposed matrix, and its factor
+  // U, which is L^T, is the row-major L.
+  static void run(const Args& a, std::span<Tensor> outs) {
+    exec::copy_elements(outs[0], a.self);
+    blocks::factor_cholesky.on(a.self.device())(
+        {a.self.dtype(), rows_of(a.self), batches_of(a.self), !a.upper, address(outs[0]), address<int32_t>(outs[1])});
+    keep_triangle(outs[0], a.upper);
     if (a.check_errors) check_info("linalg.cholesky_ex", outs[1], not_positive);
   }
   // The gradient covers both halves of the Hermitian matrix, although the op reads only one.

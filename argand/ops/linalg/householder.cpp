@@ -1,7 +1,8 @@
 // Householder reflections: their products, and their computation.
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
-#include "argand/ops/linalg/reflections.h"
+#include "argand/ops/linalg/matrices.h"
 #include "argand/ops/matmul/product.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/node_name.h"
@@ -23,24 +24,11 @@ struct Geqrf : Kernel<GeqrfArgs> {
     return {{a.self.impl().sizes, a.self.dtype()},
             {batch_and(a.self, {std::min(rows_of(a.self), columns_of(a.self))}), a.self.dtype()}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor A = exec::dense(a.self);
-    const int64_t m = rows_of(A), n = columns_of(A), k = std::min(m, n);
-    dispatch<kMatrixTypes>(A.dtype(), Args::kName, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* from = raw<T>(A);
-      T* to = raw<T>(outs[0]);
-      T* factors = raw<T>(outs[1]);
-      each_matrix(batches_of(A), m * n * k, [&](int64_t b) {
-        std::vector<T> columns(static_cast<size_t>(m * n));
-        for (int64_t i = 0; i < m; ++i)
-          for (int64_t j = 0; j < n; ++j) columns[static_cast<size_t>(j * m + i)] = from[(b * m + i) * n + j];
-        const std::vector<T> tau = factor_qr(columns.data(), m, n);
-        std::copy(tau.begin(), tau.end(), factors + b * k);
-        for (int64_t i = 0; i < m; ++i)
-          for (int64_t j = 0; j < n; ++j) to[(b * m + i) * n + j] = columns[static_cast<size_t>(j * m + i)];
-      });
-    });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Tensor columns = in_columns(a.self);
+    blocks::factor_qr.on(a.self.device())(
+        {a.self.dtype(), rows_of(a.self), columns_of(a.self), batches_of(a.self), address(columns), address(outs[1])});
+    exec::copy_elements(outs[0], transposed(columns));
   }
   static void samples(S& s) {
     s.add({s->real({3, 2})});
@@ -64,6 +52,40 @@ void check_factors(const char* op, const Tensor& input, const Tensor& tau) {
                ": Expected batch dimensions of tau to be equal to input.shape[:-2], but got ", tau.sizes(), " and ",
                input.sizes());
 }
+
+}  // namespace
+
+struct ReflectionsProduct : Kernel<ReflectionsProductArgs> {
+  static constexpr auto schema = "_linalg_reflections_product(Tensor input, Tensor tau) -> Tensor";
+  static constexpr auto doc = "linalg_householder_product without a gradient.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr bool differentiable = false;
+  static constexpr int variants = kFunction;
+  static TensorMeta infer(const Args& a) {
+    check_factors(Args::kName, a.input, a.tau);
+    ARGAND_CHECK(ShapeError, rows_of(a.input) >= columns_of(a.input) && columns_of(a.input) >= a.tau.size(-1),
+                 Args::kName, ": expected no more columns than rows and no more factors than columns, got matrices ",
+                 a.input.sizes(), " and factors ", a.tau.sizes());
+    return {a.input.impl().sizes, a.input.dtype()};
+  }
+  static void run(const Args& a, Tensor& out) {
+    const Tensor columns = in_columns(a.input), tau = exec::dense(a.tau);
+    blocks::reflections_product.on(out.device())({a.input.dtype(), rows_of(a.input), columns_of(a.input),
+                                                  a.tau.size(-1), batches_of(a.input), address(columns), address(tau)});
+    exec::copy_elements(out, transposed(columns));
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 2}), s->real({2})});
+    s.add({s->real({2, 3, 3}), s->real({2, 2})});
+    s.add({s->real({3, 2}), s->real({0})});
+    s.add({s->real({0, 2, 2}), s->real({0, 2})});
+    s.fails({s->real({2, 3}), s->real({2})},
+            "_linalg_reflections_product: expected no more columns than rows and no more factors than columns");
+  }
+};
+ARGAND_OP(ReflectionsProduct)
+
+namespace {
 
 // (I - tau v v^H) x, for the reflection in column k of `input`.
 Tensor reflected(const Tensor& input, const Tensor& tau, int64_t k, const Tensor& x) {
@@ -90,6 +112,8 @@ Tensor householder_product(const char* op, const Tensor& input, const Tensor& ta
   ARGAND_CHECK(ShapeError, tau.dim() == 0 || n >= tau.size(-1), op,
                ": input.shape[-1] must be greater than or equal to tau.shape[-1]");
   check_factors(op, input, tau);
+  const bool has_gradient = GradMode::is_enabled() && (input.requires_grad() || tau.requires_grad());
+  if (!has_gradient) return _linalg_reflections_product(input, tau);
   const Tensor one = eye(m, n, input.options()).expand(input.sizes());
   // Without reflections the gradient is 0, as in PyTorch, rather than undefined.
   if (tau.size(-1) == 0) return one + input.masked_fill(ones({}, input.options().dtype(kBool)), 0);

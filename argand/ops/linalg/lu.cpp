@@ -1,6 +1,7 @@
 // LU decompositions with pivots, and solving by them.
 #include "argand/base/linalg_error.h"
 #include "argand/exec/autocast_scope.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
@@ -73,24 +74,24 @@ struct LuPermutation : Kernel<LuPermutationArgs> {
     sizes.back() = a.rows;
     return {sizes, kLong};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void check_range(const Tensor& pivots, int64_t rows) {
+    const int32_t* p = raw<int32_t>(pivots);
+    for (int64_t i = 0; i < pivots.numel(); ++i)
+      ARGAND_CHECK(
+          ValueError, p[i] >= 1 && p[i] <= rows, Args::kName,
+          ": expected pivots between 1 and LU.size(-2) inclusive, that is greater or equal to 1 and smaller or "
+          "equal to LU.size(-2), here ",
+          rows, ", got ", p[i]);
+  }
+  static void run(const Args& a, Tensor& out) {
     const Tensor pivots = exec::dense(a.pivots);
+    if (pivots.is_cpu())
+      check_range(pivots, a.rows);
+    else if (((pivots < 1) | (pivots > a.rows)).any().item().toBool())
+      check_range(pivots.to(Device(kCPU)), a.rows);
     const int64_t k = pivots.sizes().back();
-    const auto* from = raw<int32_t>(pivots);
-    auto* to = raw<int64_t>(out);
-    for (int64_t b = 0; a.rows > 0 && b < out.numel() / a.rows; ++b) {
-      int64_t* order = to + b * a.rows;
-      for (int64_t i = 0; i < a.rows; ++i) order[i] = i;
-      for (int64_t i = 0; i < k; ++i) {
-        const int64_t other = from[b * k + i] - 1;
-        ARGAND_CHECK(
-            ValueError, other >= 0 && other < a.rows, Args::kName,
-            ": expected pivots between 1 and LU.size(-2) inclusive, that is greater or equal to 1 and smaller or "
-            "equal to LU.size(-2), here ",
-            a.rows, ", got ", other + 1);
-        std::swap(order[i], order[other]);
-      }
-    }
+    blocks::row_order.on(out.device())({a.rows, k, numel_of(pivots.sizes().slice(0, pivots.sizes().size() - 1)),
+                                        address<int32_t>(pivots), address<int64_t>(out)});
   }
   static void samples(S& s) {
     s.add({pivots_of({3, 2, 3}), 3});
@@ -120,21 +121,11 @@ struct LinalgLuFactorEx : Kernel<LinalgLuFactorExArgs> {
             {batch_and(a.A, {std::min(rows_of(a.A), columns_of(a.A))}), kInt},
             {batch_and(a.A, {}), kInt}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    exec::copy_elements(outs[0], a.A);
-    const int64_t m = rows_of(a.A), n = columns_of(a.A), k = std::min(m, n);
-    dispatch<kMatrixTypes>(a.A.dtype(), Args::kName, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      T* to = raw<T>(outs[0]);
-      auto *pivots = raw<int32_t>(outs[1]), *info = raw<int32_t>(outs[2]);
-      each_matrix(batches_of(a.A), m * n * k, [&](int64_t b) {
-        std::vector<int64_t> rows(static_cast<size_t>(k));
-        int64_t zero = 0;
-        factor_lu(to + b * m * n, m, n, rows.data(), zero);
-        for (int64_t i = 0; i < k; ++i) pivots[b * k + i] = static_cast<int32_t>(rows[static_cast<size_t>(i)] + 1);
-        info[b] = static_cast<int32_t>(zero);
-      });
-    });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Tensor columns = in_columns(a.A);
+    blocks::factor_lu.on(a.A.device())({a.A.dtype(), rows_of(a.A), columns_of(a.A), batches_of(a.A), address(columns),
+                                        address<int32_t>(outs[1]), address<int32_t>(outs[2])});
+    exec::copy_elements(outs[0], transposed(columns));
     if (a.check_errors) check_info("linalg.lu_factor_ex", outs[2], zero_pivot);
   }
   static Grads grad(const Ctx& c, const Grads& g) {

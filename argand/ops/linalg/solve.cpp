@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "argand/base/linalg_error.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/matrices.h"
@@ -37,20 +38,43 @@ std::string not_invertible(int64_t at) {
              "singular.");
 }
 
-// The result of elimination with pivots for one matrix.
-template <class T>
+// The result of elimination with pivots, in memory of its own.
 struct Elimination {
-  int64_t n;
-  std::vector<T> lu;
-  std::vector<int64_t> pivots;
-  int64_t zero = 0;  // the number, from 1, of the first pivot that is 0, or 0
-  T sign;            // the determinant's sign from the row swaps
+  Tensor columns, pivots, info;  // the matrices in column-major order
 
-  Elimination(const T* matrix, int64_t size) : n(size), lu(matrix, matrix + n * n), pivots(static_cast<size_t>(n)) {
-    sign = factor_lu(lu.data(), n, n, pivots.data(), zero) % 2 ? T(-1) : T(1);
+  explicit Elimination(const Tensor& A) : Elimination(A, exec::new_tensor({batch_and(A, {}), kInt}, A.device())) {}
+  Elimination(const Tensor& A, Tensor to_info)
+      : columns(in_columns(A)),
+        pivots(exec::new_tensor({batch_and(A, {rows_of(A)}), kInt}, A.device())),
+        info(std::move(to_info)) {
+    blocks::factor_lu.on(A.device())({A.dtype(), rows_of(A), rows_of(A), batches_of(A), address(columns),
+                                      address<int32_t>(pivots), address<int32_t>(info)});
   }
-  T& pivot(int64_t i) { return lu[static_cast<size_t>(i * n + i)]; }
-  void solve(T* b, int64_t r) const { solve_lu(lu.data(), pivots.data(), n, b, r); }
+  void solve(const Tensor& b_in_columns) const {
+    blocks::solve_lu.on(columns.device())({columns.dtype(), rows_of(columns), rows_of(b_in_columns),
+                                           batches_of(columns), address(columns), address<int32_t>(pivots),
+                                           address(b_in_columns)});
+  }
+  // -1 for an odd number of row swaps, else 1.
+  Tensor sign() const {
+    const Tensor unmoved = arange(1, rows_of(columns) + 1, pivots.options());
+    const Tensor swaps = (pivots != unmoved).sum(-1);
+    return 1 - 2 * swaps.remainder(2);
+  }
+  Tensor diagonal() const { return columns.diagonal(0, -2, -1); }
+
+  // For matrices of the CPU, f(number of the matrix, sign, the k-th pivot as a function of k).
+  template <class T, class F>
+  void each(F f) const {
+    const int64_t n = rows_of(columns);
+    const T* lu = raw<T>(columns);
+    const int32_t* rows = raw<int32_t>(pivots);
+    for (int64_t b = 0; b < batches_of(columns); ++b) {
+      bool odd = false;
+      for (int64_t k = 0; k < n; ++k) odd ^= rows[b * n + k] != k + 1;
+      f(b, odd ? T(-1) : T(1), [&, b](int64_t k) { return lu[(b * n + k) * n + k]; });
+    }
+  }
 };
 
 // The checks for ops that take one batch of A and B.
@@ -92,21 +116,11 @@ struct LinalgSolveSquare : Kernel<LinalgSolveSquareArgs> {
     check_system(Args::kName, a.A, a.B);
     return {{a.B.impl().sizes, a.B.dtype()}, {batch_and(a.A, {}), kInt}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor given = exec::dense(a.A);
-    exec::copy_elements(outs[0], a.B);
-    const int64_t n = rows_of(given), r = columns_of(a.B);
-    dispatch<kMatrixTypes>(given.dtype(), "_linalg_solve_square", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* from = raw<T>(given);
-      T* to = raw<T>(outs[0]);
-      int32_t* info = raw<int32_t>(outs[1]);
-      each_matrix(batches_of(given), n * n * (n + r), [&](int64_t i) {
-        const Elimination<T> e(from + i * n * n, n);
-        info[i] = static_cast<int32_t>(e.zero);
-        e.solve(to + i * n * r, r);
-      });
-    });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Elimination e(a.A, outs[1]);
+    const Tensor x = in_columns(a.B);
+    e.solve(x);
+    exec::copy_elements(outs[0], transposed(x));
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined()) return {{}, {}};
@@ -288,17 +302,11 @@ struct LinalgSolveTriangle : Kernel<LinalgSolveTriangleArgs> {
     check_system(Args::kName, a.A, a.B);
     return {a.B.impl().sizes, a.B.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor A = exec::dense(a.A);
     exec::copy_elements(out, a.B);
-    const int64_t n = rows_of(A), r = columns_of(a.B);
-    dispatch<kMatrixTypes>(A.dtype(), "_linalg_solve_triangle", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* from = raw<T>(A);
-      T* to = raw<T>(out);
-      each_matrix(batches_of(A), n * n * r,
-                  [&](int64_t i) { solve_triangle(from + i * n * n, n, to + i * n * r, r, a.upper, a.unitriangular); });
-    });
+    blocks::solve_triangle.on(A.device())(
+        {A.dtype(), rows_of(A), columns_of(a.B), batches_of(A), a.upper, a.unitriangular, address(A), address(out)});
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
     const Tensor to_B = _linalg_solve_triangle(mH(c.A), g, !c.upper, c.unitriangular);
@@ -441,6 +449,24 @@ Tensor products_without_two(const Tensor& values) {
   return out.to(values.device(), values.dtype());
 }
 
+// At [i], the product of all values of a batch but the i-th.
+Tensor products_without_one(const Tensor& values) {
+  const int64_t n = values.size(-1);
+  if (n == 0) return values;
+  const Tensor one = ones(batch_and(values.unsqueeze(-1), {1}), values.options());
+  const Tensor before = cat({one, values.narrow(-1, 0, n - 1)}, -1).cumprod(-1);
+  const Tensor after = cat({one, values.flip(-1).narrow(-1, 0, n - 1)}, -1).cumprod(-1).flip(-1);
+  return before * after;
+}
+
+// With A = U S V^H, adj(A) = det(U V^H) V adj(S) U^H: Note [Adjugates] without pivots from rows and columns, which no
+// library for GPUs has.
+Tensor adjugate_by_values(const Tensor& A) {
+  const auto [U, S, Vh] = linalg_svd(A, false);
+  const Tensor phase = (linalg_det(U) * linalg_det(Vh)).unsqueeze(-1).unsqueeze(-1);
+  return phase * mH(Vh).matmul(products_without_one(S).unsqueeze(-1) * mH(U));
+}
+
 // The gradient of adj(A) for g, also where A has no inverse: with A = U S V^H, adj(A) = det(U V^H) V adj(S) U^H, and a
 // change E of S changes adj(S) by -P_ij E_ij beside the diagonal and by the sum over j of P_ij E_jj on it, P being the
 // products of all singular values but two.
@@ -466,7 +492,8 @@ struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
     check_matrices("_linalg_adjugate", a.A, true);
     return {a.A.impl().sizes, a.A.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
+    if (!out.is_cpu()) return exec::copy_elements(out, adjugate_by_values(a.A));
     const Tensor A = exec::dense(a.A);
     const int64_t n = rows_of(A);
     dispatch<kMatrixTypes>(A.dtype(), "_linalg_adjugate", [&](auto tag) {
@@ -505,17 +532,15 @@ struct LinalgDet : Kernel<LinalgDetArgs> {
     check_matrices("linalg_det", a.A, true);
     return {batch_and(a.A, {}), a.A.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor A = exec::dense(a.A);
-    const int64_t n = rows_of(A);
-    dispatch<kMatrixTypes>(A.dtype(), "linalg_det", [&](auto tag) {
+  static void run(const Args& a, Tensor& out) {
+    const Elimination e(a.A);
+    if (!out.is_cpu()) return exec::copy_elements(out, e.diagonal().prod(-1) * e.sign());
+    dispatch<kMatrixTypes>(a.A.dtype(), "linalg_det", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const T* from = raw<T>(A);
       T* to = raw<T>(out);
-      each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
-        Elimination<T> e(from + b * n * n, n);
-        to[b] = e.sign;
-        for (int64_t i = 0; i < n; ++i) to[b] *= e.pivot(i);
+      e.each<T>([&](int64_t b, T sign, auto pivot) {
+        to[b] = sign;
+        for (int64_t k = 0; k < rows_of(a.A); ++k) to[b] *= pivot(k);
       });
     });
   }
@@ -551,22 +576,24 @@ struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
     check_matrices("linalg_slogdet", a.A, true);
     return {{batch_and(a.A, {}), a.A.dtype()}, {batch_and(a.A, {}), to_real_type(a.A.dtype())}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor A = exec::dense(a.A);
-    const int64_t n = rows_of(A);
-    dispatch<kMatrixTypes>(A.dtype(), "linalg_slogdet", [&](auto tag) {
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Elimination e(a.A);
+    if (!outs[0].is_cpu()) {
+      const Tensor pivots = e.diagonal();
+      exec::copy_elements(outs[0], pivots.sgn().prod(-1) * e.sign());
+      exec::copy_elements(outs[1], pivots.abs().log().sum(-1));
+      return;
+    }
+    dispatch<kMatrixTypes>(a.A.dtype(), "linalg_slogdet", [&](auto tag) {
       using T = typename decltype(tag)::type;
       using R = real_of_t<T>;
-      const T* from = raw<T>(A);
       T* signs = raw<T>(outs[0]);
       R* logs = raw<R>(outs[1]);
-      each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
-        Elimination<T> e(from + b * n * n, n);
-        T sign = e.sign;
+      e.each<T>([&](int64_t b, T sign, auto pivot) {
         R log = 0;
-        for (int64_t i = 0; i < n; ++i) {
-          const R size = std::abs(e.pivot(i));
-          sign *= size == R(0) ? T(0) : e.pivot(i) / size;
+        for (int64_t k = 0; k < rows_of(a.A); ++k) {
+          const R size = std::abs(pivot(k));
+          sign *= size == R(0) ? T(0) : pivot(k) / size;
           log += std::log(size);
         }
         signs[b] = sign, logs[b] = log;

@@ -1,38 +1,38 @@
 // Singular value decompositions.
 #include <cmath>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
-#include "argand/ops/linalg/decompose.h"
 #include "argand/ops/linalg/spectral.h"
 #include "argand/ops/maybe.h"
 
 namespace argand::ops {
 namespace {
 
-constexpr int32_t kNotFinite = 1, kNoConvergence = 2;
-constexpr const char* kFailures[] = {
-    "The algorithm failed to converge because the input matrix contained non-finite values.",
-    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated singular "
-    "values."};
+constexpr const char* kOp = "linalg.svd";
 
-// Decomposes one row-major matrix [m, n].  Without `vectors`, u and vh are not written.  Returns a code for
-// check_failures.
-template <class T>
-int32_t decompose(const T* from, int64_t m, int64_t n, bool full, bool vectors, T* u, real_of_t<T>* s, T* vh) {
-  using W = wide_t<T>;
-  const bool wide = m < n;  // by its adjoint, V S U^H
-  const int64_t rows = std::max(m, n), columns = std::min(m, n), width = full ? rows : columns;
-  std::vector<W> a;
-  if (!load_columns(from, m, n, wide, a)) return kNotFinite;
-  Singular<W> to;
-  if (!decompose_singular(std::move(a), rows, columns, vectors, width, to)) return kNoConvergence;
-  for (int64_t k = 0; k < columns; ++k) s[k] = static_cast<real_of_t<T>>(to.s[static_cast<size_t>(k)]);
-  if (!vectors) return 0;
-  std::vector<W>&left = wide ? to.v : to.u, &right = wide ? to.u : to.v;
-  store_columns(left, m, wide ? columns : width, u);
-  for (size_t i = 0; i < right.size(); ++i) vh[i] = static_cast<T>(conjugated(right[i]));
-  return 0;
+// The result for matrices [m, n] that do not have more columns than rows.
+struct Values {
+  Tensor u, s, v;  // u and v in column-major order, undefined without `vectors`
+};
+Values decompose(const Tensor& A, bool full, bool vectors) {
+  const int64_t m = rows_of(A), n = columns_of(A), width = full ? m : n;
+  const auto make = [&](Dims sizes, ScalarType type) { return exec::new_tensor({std::move(sizes), type}, A.device()); };
+  const Tensor columns = in_columns(A), info = make(batch_and(A, {}), kInt);
+  Values to;
+  to.s = make(batch_and(A, {n}), to_real_type(A.dtype()));
+  if (vectors) {
+    to.u = make(batch_and(A, {width, m}), A.dtype());
+    to.v = make(batch_and(A, {n, n}), A.dtype());
+  }
+  blocks::decompose_singular.on(A.device())({A.dtype(), m, n, width, batches_of(A), address(columns), address(to.s),
+                                             vectors ? address(to.u) : nullptr, vectors ? address(to.v) : nullptr,
+                                             address<int32_t>(info)});
+  check_convergence(kOp, A, info,
+                    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+                    "repeated singular values.");
+  return to;
 }
 
 Tensor skew(const Tensor& x) { return x - mH(x); }
@@ -95,23 +95,18 @@ struct SvdFactors : Kernel<SvdFactorsArgs> {
             {batch_and(a.A, {k}), to_real_type(a.A.dtype())},
             vectors(a.full_matrices ? n : k, n)};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor A = exec::dense(a.A);
-    const int64_t m = rows_of(A), n = columns_of(A), k = std::min(m, n);
-    const int64_t left = a.full_matrices ? m : k, right = a.full_matrices ? n : k;
-    std::vector<int32_t> failed(static_cast<size_t>(batches_of(A)));
-    dispatch<kMatrixTypes>(A.dtype(), Args::kName, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* from = raw<T>(A);
-      T *u = raw<T>(outs[0]), *vh = raw<T>(outs[2]);
-      auto* s = raw<real_of_t<T>>(outs[1]);
-      const auto at = [&](T* vectors, int64_t offset) { return a.compute_uv ? vectors + offset : nullptr; };
-      each_matrix(batches_of(A), 16 * m * n * k, [&](int64_t b) {
-        failed[static_cast<size_t>(b)] = decompose(from + b * m * n, m, n, a.full_matrices, a.compute_uv,
-                                                   at(u, b * m * left), s + b * k, at(vh, b * right * n));
-      });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    check_finite(a.A, [&](int64_t i) {
+      ARGAND_THROW(LinAlgError, kOp, ": ", of_batch(a.A, i),
+                   "The algorithm failed to converge because the input matrix contained non-finite values.");
     });
-    check_failures("linalg.svd", failed, A.dim() > 2, kFailures);
+    const bool wide = rows_of(a.A) < columns_of(a.A);  // by its adjoint, V S U^H
+    const Values of = decompose(wide ? mH(a.A) : a.A, a.full_matrices, a.compute_uv);
+    exec::copy_elements(outs[1], of.s);
+    if (!a.compute_uv) return;
+    // What is column-major here is the transposed matrix there: V^H is the conjugate of its tensor.
+    exec::copy_elements(outs[0], transposed(wide ? of.v : of.u));
+    exec::copy_elements(outs[2], (wide ? of.u : of.v).conj());
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     ARGAND_CHECK(GradError, c.compute_uv,

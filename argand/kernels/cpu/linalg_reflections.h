@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "argand/ops/linalg/matrices.h"
+#include "argand/kernels/cpu/linalg_scalar.h"
 
-namespace argand::ops {
+namespace argand::cpu::linalg {
 
 // The reflection H = I - tau v v^H with v[0] = 1 and H^H x = (beta, 0), as LAPACK's larfg with a real beta.  x becomes
 // (beta, the rest of v).
@@ -83,4 +83,4 @@ std::vector<T> unroll(const T* a, const std::vector<T>& tau, int64_t m, int64_t 
   return q;
 }
 
-}  // namespace argand::ops
+}  // namespace argand::cpu::linalg

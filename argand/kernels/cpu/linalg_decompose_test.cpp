@@ -1,13 +1,13 @@
 // Decompositions of matrices that are easy and of ones that are not: they multiply back, and vectors are orthonormal.
-#include "argand/ops/linalg/decompose.h"
+#include "argand/kernels/cpu/linalg_decompose.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "argand/ops/linalg/matrices.h"
+#include "argand/kernels/cpu/linalg_scalar.h"
 
-namespace argand::ops {
+namespace argand::cpu::linalg {
 namespace {
 
 using Complex = std::complex<double>;
@@ -188,4 +188,4 @@ TYPED_TEST(Decompose, AnyMatrices) {
 }
 
 }  // namespace
-}  // namespace argand::ops
+}  // namespace argand::cpu::linalg

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "argand/ops/linalg/decompose.h"
-#include "argand/ops/linalg/reflections.h"
+#include "argand/kernels/cpu/linalg_decompose.h"
+#include "argand/kernels/cpu/linalg_reflections.h"
 
-namespace argand::ops {
+namespace argand::cpu::linalg {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -123,4 +123,4 @@ bool decompose_hermitian(std::vector<T> a, int64_t n, bool vectors, Hermitian<T>
 template bool decompose_hermitian(std::vector<double>, int64_t, bool, Hermitian<double>&);
 template bool decompose_hermitian(std::vector<std::complex<double>>, int64_t, bool, Hermitian<std::complex<double>>&);
 
-}  // namespace argand::ops
+}  // namespace argand::cpu::linalg

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "argand/ops/linalg/decompose.h"
-#include "argand/ops/linalg/reflections.h"
+#include "argand/kernels/cpu/linalg_decompose.h"
+#include "argand/kernels/cpu/linalg_reflections.h"
 
-namespace argand::ops {
+namespace argand::cpu::linalg {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -186,4 +186,4 @@ template bool decompose_singular(std::vector<double>, int64_t, int64_t, bool, in
 template bool decompose_singular(std::vector<std::complex<double>>, int64_t, int64_t, bool, int64_t,
                                  Singular<std::complex<double>>&);
 
-}  // namespace argand::ops
+}  // namespace argand::cpu::linalg

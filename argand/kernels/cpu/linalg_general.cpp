@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "argand/ops/linalg/decompose.h"
-#include "argand/ops/linalg/reflections.h"
+#include "argand/kernels/cpu/linalg_decompose.h"
+#include "argand/kernels/cpu/linalg_reflections.h"
 
-namespace argand::ops {
+namespace argand::cpu::linalg {
 namespace {
 
 using Complex = std::complex<double>;
@@ -255,4 +255,4 @@ bool decompose_general(std::vector<T> a, int64_t n, bool vectors, General& to) {
 template bool decompose_general(std::vector<double>, int64_t, bool, General&);
 template bool decompose_general(std::vector<Complex>, int64_t, bool, General&);
 
-}  // namespace argand::ops
+}  // namespace argand::cpu::linalg

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace argand::ops {
+namespace argand::cpu::linalg {
 
 // A = U diag(s) V^H for a [m, n], m >= n, with s decreasing.  With vectors, u becomes the first `width` (n or m)
 // columns of U, and v is [n, n]; without, both stay empty. Uses Householder's bidiagonal form and the QR steps of Golub
@@ -69,4 +69,4 @@ void rotate(T* x, T* y, int64_t n, double c, double s) {
   }
 }
 
-}  // namespace argand::ops
+}  // namespace argand::cpu::linalg

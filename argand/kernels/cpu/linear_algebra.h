@@ -1,0 +1,18 @@
+// Dense linear algebra by loops: kernels/linear_algebra.h.
+#pragma once
+#include "argand/kernels/linear_algebra.h"
+
+namespace argand::cpu {
+
+RunCholesky factor_cholesky;
+RunLu factor_lu;
+RunLuSolve solve_lu;
+RunTriangleSolve solve_triangle;
+RunRowOrder row_order;
+RunQr factor_qr;
+RunReflections reflections_product;
+RunHermitian decompose_hermitian;
+RunSingular decompose_singular;
+RunGeneral decompose_general;
+
+}  // namespace argand::cpu
