@@ -1,13 +1,21 @@
 // Shared parts of the ops for singular values and eigenvalues.
 #pragma once
 #include <algorithm>
+#include <limits>
 
 #include "argand/base/linalg_error.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/linalg/matrices.h"
 #include "argand/ops/operators.h"
+#include "argand/ops/samples.h"
 
 namespace argand::ops {
+
+// For samples: vectors have other phases on a GPU, and the eigenvalues of general matrices another order
+// (tests/conformance/compare.h; tests/cuda compares what they multiply back to).
+inline Accuracy up_to_phases() {
+  return {std::numeric_limits<double>::infinity(), "vectors are unique but for their phases", kCUDA};
+}
 
 // [..., j, k] = 1 / (x_k - x_j), and 0 where j = k.
 inline Tensor reciprocal_gaps(const Tensor& x, const Tensor& gaps) {

@@ -16,6 +16,7 @@
 
 #include "argand/runtime/cuda/cusolver_library.h"
 #include "argand/runtime/cuda/stream_tapes.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 
@@ -38,6 +39,7 @@ class SolverHandle {
     cublasHandle_t blas(void* workspace) const;
 
    private:
+    const DeviceCalls calls_;
     SolverHandle& handle_;
     std::lock_guard<std::mutex> lock_;
     const cudaStream_t stream_;
