@@ -3,11 +3,14 @@
 #include <limits>
 
 #include "argand/kernels/sequence.h"
+#include "argand/runtime/cuda/dry_run.h"
 
 namespace argand::cuda {
 
-void require_cusolver() {
+bool calls_libraries() {
+  if (dry_run()) return false;
   if (!has_cusolver()) throw NotOnDevice("matrices without the libraries cuSOLVER and cuBLAS");
+  return true;
 }
 
 int size_for_library(int64_t n) {

@@ -10,8 +10,8 @@
 
 namespace argand::cuda {
 
-// NotOnDevice unless the libraries are there.
-void require_cusolver();
+// Whether the libraries are to be called: a dry run computes nothing.  NotOnDevice unless they are there.
+bool calls_libraries();
 
 // A size as the libraries take it; NotOnDevice if it does not fit.
 int size_for_library(int64_t n);

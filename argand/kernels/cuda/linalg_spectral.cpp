@@ -55,7 +55,7 @@ constexpr size_t kMostWorkBytes = size_t{1} << 30;  // of one call for a batch
 
 void decompose_hermitian(const HermitianCall& c) {
   if (c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
-  require_cusolver();
+  if (!calls_libraries()) return;
   size_for_library(c.n);
   Syevd call{&current_solver(),
              static_cast<int64_t>(c.type),
@@ -194,7 +194,7 @@ void decompose_singular(const SingularCall& c) {
       blocks::reflections_product.of(kCUDA)({c.type, c.m, c.width, 0, c.batch, c.u, nullptr});
     return;
   }
-  require_cusolver();
+  if (!calls_libraries()) return;
   size_for_library(c.m);
   with_element(c.type, [&](auto element) {
     if (c.batch > 1 && c.m <= kMostTogether) {
@@ -240,7 +240,7 @@ void decompose_general(const GeneralCall& c) {
   if (c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
   // The library works on the host for a good part, and takes one matrix after the other.
   if (c.n <= 64 && c.batch > 1) throw NotOnDevice("batches of small general matrices");
-  require_cusolver();
+  if (!calls_libraries()) return;
   size_for_library(c.n);
   Geev call{
       &current_solver(), static_cast<int64_t>(c.type), c.n, c.batch, c.a, c.values, c.vectors, nullptr, 0, 0, c.info};

@@ -50,7 +50,7 @@ struct PotrfBatched {
 
 void factor_cholesky(const CholeskyCall& c) {
   if (c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
-  require_cusolver();
+  if (!calls_libraries()) return;
   size_for_library(c.n);
   if (in_one_batch(c.n, c.batch)) {
     size_for_library(c.batch);
@@ -104,7 +104,7 @@ struct GetrfBatched {
 
 void factor_lu(const LuCall& c) {
   if (c.m == 0 || c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
-  require_cusolver();
+  if (!calls_libraries()) return;
   const int m = size_for_library(c.m), n = size_for_library(c.n);
   with_element(c.type, [&](auto element) {
     using T = decltype(element);
@@ -163,7 +163,7 @@ struct GetrsBatched {
 
 void solve_lu(const LuSolveCall& c) {
   if (c.n == 0 || c.columns == 0 || c.batch == 0) return;
-  require_cusolver();
+  if (!calls_libraries()) return;
   size_for_library(c.n);
   size_for_library(c.columns);
   with_element(c.type, [&](auto element) {
@@ -239,7 +239,7 @@ struct TrsmBatched {
 
 void solve_triangle(const TriangleSolveCall& c) {
   if (c.n == 0 || c.columns == 0 || c.batch == 0) return;
-  require_cusolver();
+  if (!calls_libraries()) return;
   size_for_library(c.n);
   size_for_library(c.columns);
   const Scratch workspace(kBlasWorkspaceBytes);
