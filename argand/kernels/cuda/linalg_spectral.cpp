@@ -238,9 +238,9 @@ struct Geev {
 
 void decompose_general(const GeneralCall& c) {
   if (c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
+  if (!calls_libraries()) return;
   // The library works on the host for a good part, and takes one matrix after the other.
   if (c.n <= 64 && c.batch > 1) throw NotOnDevice("batches of small general matrices");
-  if (!calls_libraries()) return;
   size_for_library(c.n);
   Geev call{
       &current_solver(), static_cast<int64_t>(c.type), c.n, c.batch, c.a, c.values, c.vectors, nullptr, 0, 0, c.info};

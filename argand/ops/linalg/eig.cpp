@@ -37,8 +37,8 @@ struct EighFactors : Kernel<EighFactorsArgs> {
   // of those of A, and whose lower half is A's upper one.
   static void run(const Args& a, std::span<Tensor> outs) {
     const bool upper = is_upper(a.UPLO);
-    const Tensor finite = are_finite(upper ? a.A.triu() : a.A.tril()).unsqueeze(-1);
-    const Tensor A = exec::dense_clone(a.A.masked_fill(finite.unsqueeze(-1).logical_not(), 0));
+    const Tensor wrong = are_not_finite(upper ? a.A.triu() : a.A.tril()).unsqueeze(-1);
+    const Tensor A = exec::dense_clone(a.A.masked_fill(wrong.unsqueeze(-1), 0));
     const Tensor info = exec::new_tensor({batch_and(A, {}), kInt}, A.device());
     blocks::decompose_hermitian.on(A.device())({A.dtype(), rows_of(A), batches_of(A), !upper, a.compute_v, address(A),
                                                 address(outs[0]), address<int32_t>(info)});
@@ -46,8 +46,8 @@ struct EighFactors : Kernel<EighFactorsArgs> {
                       "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
                       "repeated eigenvalues.");
     // NaNs of numbers that are not finite, as in LAPACK.
-    outs[0].masked_fill_(finite.logical_not(), NAN);
-    if (a.compute_v) exec::copy_elements(outs[1], mH(A).masked_fill(finite.unsqueeze(-1).logical_not(), NAN));
+    outs[0].masked_fill_(wrong, NAN);
+    if (a.compute_v) exec::copy_elements(outs[1], mH(A).masked_fill(wrong.unsqueeze(-1), NAN));
   }
   // The gradient covers both halves of the Hermitian matrix, although the op reads only one.
   static Grads grad(const Ctx& c, const Grads& g) {

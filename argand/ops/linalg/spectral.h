@@ -32,18 +32,18 @@ inline void check_phases(const char* of, const char* vectors, const Tensor& phas
                "depends on this quantity, so it is ill-defined.");
 }
 
-// For each matrix [..., m, n], whether all its elements are finite.
-inline Tensor are_finite(const Tensor& A) { return A.isfinite().flatten(-2).all(-1); }
+// For each matrix [..., m, n], whether an element is not finite.
+inline Tensor are_not_finite(const Tensor& A) { return A.isfinite().logical_not().flatten(-2).any(-1); }
 
-// For ops that refuse elements that are not finite: the number of the first such matrix, or -1.
-template <class Throw>
-void check_finite(const Tensor& A, Throw fail) {
+// For ops that refuse elements that are not finite: fail(the number of the first matrix that has one).
+template <class Fail>
+void check_finite(const Tensor& A, Fail fail) {
   if (A.numel() == 0) return;
-  const Tensor finite = are_finite(A);
-  if (finite.all().item().toBool()) return;
-  const Tensor list = finite.to(Device(kCPU)).contiguous();
+  const Tensor wrong = are_not_finite(A);
+  if (!wrong.any().item().toBool()) return;
+  const Tensor list = wrong.to(Device(kCPU)).contiguous();
   const bool* p = raw<bool>(list);
-  fail(std::find(p, p + list.numel(), false) - p);
+  fail(std::find(p, p + list.numel(), true) - p);
 }
 
 // "(Batch element 3): " if there is a batch.
