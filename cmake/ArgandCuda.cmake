@@ -29,6 +29,12 @@ target_link_options(argand_cuda PRIVATE LINKER:-z,nodelete)
 # Matrix products; loaded when first used, and without it they run on our own kernels.
 get_target_property(cublaslt_path CUDA::cublasLt IMPORTED_LOCATION)
 target_compile_definitions(argand_cuda PRIVATE ARGAND_CUBLASLT_PATH="${cublaslt_path}")
+# Linear algebra; loaded in the same way.
+foreach(library cusolver cublas)
+  get_target_property(path CUDA::${library} IMPORTED_LOCATION)
+  string(TOUPPER ${library} upper)
+  target_compile_definitions(argand_cuda PRIVATE ARGAND_${upper}_PATH="${path}")
+endforeach()
 # Convolutions; loaded in the same way.
 find_path(ARGAND_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(ARGAND_CUDNN_LIBRARY cudnn

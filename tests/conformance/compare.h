@@ -24,9 +24,13 @@ namespace argand::conformance {
 inline constexpr double kUlps = 2, kPointwiseSteps = 1, kSteps = 10;
 inline constexpr int kTrials = 6;
 
+// Vectors of decompositions are unique but for phases, and eigenvalues of general matrices come in no order.  A
+// definition that asks for infinitely many ulps on a device says that its results differ from the CPU's in such a way
+// there: compared are absolute values, in their order of size, with kUlps and the largest shift.
 struct Tolerance {
   double ulps = 0;
   std::function<std::vector<double>()> shift = {};  // of each element, in its own units; asked for where ulps do not do
+  bool up_to_phases = false;
 };
 
 // "" if near enough, else what differs: "element 3: got 1.5, expected 1.25".
@@ -35,6 +39,7 @@ std::string difference(const Tensor& got, const Array& expected, const Tolerance
 double epsilon(ScalarType t);
 // The ulps that an op may take on the device under test: kUlps, or what its definition asks for.
 double ulps_of(const OpInfo& op);
+bool is_up_to_phases(const OpInfo& op);
 // The epsilon of the arithmetic that gives results of dtype `t`.
 double working_epsilon(const OpInfo& op, ScalarType t);
 // The same bits (dtype, sizes, values; NaNs of any kind are one).

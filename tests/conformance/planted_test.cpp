@@ -1,10 +1,12 @@
 // Each check bites: ops with one planted bug, which it must find.
 #include <gtest/gtest-spi.h>
 
+#include "argand/ops/create/literal.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "tests/conformance/checks.h"
+#include "tests/conformance/compare.h"
 
 namespace argand::ops {
 namespace {
@@ -200,6 +202,17 @@ TEST_F(Planted, Forms) {
   calls = 0;
   EXPECT_GT(failures(check_out, info), 0);
 }
+// What is compared up to phases: signs and the order do not count, and everything else does.
+TEST_F(Planted, UpToPhases) {
+  const Tolerance tolerance{.ulps = kUlps, .up_to_phases = true};
+  const auto vector = [](std::initializer_list<double> x) { return tensor(std::vector<double>(x), kDouble); };
+  const Array expected = read(vector({0.5, -2, NAN}));
+  EXPECT_EQ(difference(vector({2, NAN, -0.5}), expected, tolerance), "");
+  EXPECT_NE(difference(vector({2.001, NAN, -0.5}), expected, tolerance), "");
+  EXPECT_NE(difference(vector({2, 2, -0.5}), expected, tolerance), "");
+  EXPECT_NE(difference(vector({2, NAN}), expected, tolerance), "");
+}
+
 TEST_F(Planted, Gradient) { EXPECT_GT(failures<ops::WrongGradient>(check_gradient), 0); }
 TEST_F(Planted, GradientLayout) { EXPECT_GT(failures<ops::GradientIgnoresStrides>(check_gradient_layouts), 0); }
 TEST_F(Planted, NoGradient) { EXPECT_GT(failures<ops::NegKernel>(check_gradient), 0); }

@@ -32,7 +32,7 @@ const bool brief = env_flag("ARGAND_TEST_BRIEF", false);
 
 class ValuesOf {
  public:
-  explicit ValuesOf(const OpCase& c) : c_(c), op_(*c.op), ulps_(ulps_of(op_)) {
+  explicit ValuesOf(const OpCase& c) : c_(c), op_(*c.op), ulps_(ulps_of(op_)), up_to_phases_(is_up_to_phases(op_)) {
     SampleSink sink(op_.name.c_str());
     op_.samples(sink);
     why_values_differ_ = sink.why_values_differ();
@@ -232,7 +232,7 @@ class ValuesOf {
     }
     EXPECT_EQ(got.size(), expected->size());
     for (size_t i = 0; i < std::min(got.size(), expected->size()); ++i) {
-      Tolerance tolerance{ulps_};
+      Tolerance tolerance{.ulps = ulps_, .up_to_phases = up_to_phases_};
       if (op_.kind != OpKind::kView)
         tolerance.shift = [&] {
           const WindowScope eager(WindowMode::kEager);
@@ -322,6 +322,7 @@ class ValuesOf {
   const OpCase& c_;
   const OpInfo& op_;
   double ulps_;
+  bool up_to_phases_;
   std::string why_values_differ_, why_one_dtype_, why_strides_count_;
   bool values_count_ = true;
   size_t sample_ = 0;

@@ -9,6 +9,7 @@
 #include "argand/core/storage.h"
 #include "argand/exec/program_runner.h"
 #include "argand/kernels/blocks.h"
+#include "tests/sim/linear_algebra.h"
 #include "tests/sim/memory.h"
 #include "tests/sim/order.h"
 
@@ -261,6 +262,7 @@ void register_devices(DeviceType of) {
   blocks::matrix_product.set(type, matrix_product);
   blocks::softmax.set(type, softmax);
   blocks::softmax_backward.set(type, softmax_backward);
+  register_linear_algebra(type, note);
 }
 
 int plant_failure(int number, Failing how) {

@@ -80,7 +80,6 @@ void solve_one(const T* lu, const int32_t* pivots, int64_t n, T* x) {
     if (pivots[k] != k + 1) std::swap(x[k], x[pivots[k] - 1]);
   const auto eliminate = [&](int64_t k, int64_t begin, int64_t end) {
     const T f = x[k];
-    if (f == T(0)) return;
     for (int64_t i = begin; i < end; ++i) x[i] -= lu[k * n + i] * f;
   };
   for (int64_t k = 0; k < n; ++k) eliminate(k, k + 1, n);
@@ -88,6 +87,34 @@ void solve_one(const T* lu, const int32_t* pivots, int64_t n, T* x) {
     x[k] /= lu[k * n + k];
     eliminate(k, 0, k);
   }
+}
+
+// The same bits for r right-hand sides, whose elements of one row lie side by side meanwhile.
+template <class T>
+void solve_some(const T* lu, const int32_t* pivots, int64_t n, T* b, int64_t r) {
+  if (r < 4) {
+    for (int64_t j = 0; j < r; ++j) solve_one(lu, pivots, n, b + j * n);
+    return;
+  }
+  std::vector<T> rows(static_cast<size_t>(n * r));
+  T* x = rows.data();
+  for (int64_t j = 0; j < r; ++j)
+    for (int64_t i = 0; i < n; ++i) x[i * r + j] = b[j * n + i];
+  for (int64_t k = 0; k < n; ++k)
+    if (pivots[k] != k + 1) std::swap_ranges(x + k * r, x + (k + 1) * r, x + (pivots[k] - 1) * r);
+  const auto eliminate = [&](int64_t k, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T f = lu[k * n + i];
+      for (int64_t j = 0; j < r; ++j) x[i * r + j] -= f * x[k * r + j];
+    }
+  };
+  for (int64_t k = 0; k < n; ++k) eliminate(k, k + 1, n);
+  for (int64_t k = n - 1; k >= 0; --k) {
+    for (int64_t j = 0; j < r; ++j) x[k * r + j] /= lu[k * n + k];
+    eliminate(k, 0, k);
+  }
+  for (int64_t j = 0; j < r; ++j)
+    for (int64_t i = 0; i < n; ++i) b[j * n + i] = x[i * r + j];
 }
 
 template <class T>
@@ -134,9 +161,12 @@ void solve_lu(const LuSolveCall& c) {
     using T = typename decltype(tag)::type;
     const T* lu = static_cast<const T*>(c.lu);
     T* to = static_cast<T*>(c.b);
-    each_matrix(c.batch * c.columns, c.n * c.n, [&](int64_t i) {
-      const int64_t b = i / c.columns;
-      solve_one(lu + b * c.n * c.n, c.pivots + b * c.n, c.n, to + i * c.n);
+    constexpr int64_t kTogether = 64;  // right-hand sides
+    const int64_t parts = (c.columns + kTogether - 1) / kTogether;
+    each_matrix(c.batch * parts, c.n * c.n * std::min(c.columns, kTogether), [&](int64_t i) {
+      const int64_t b = i / parts, first = i % parts * kTogether;
+      solve_some(lu + b * c.n * c.n, c.pivots + b * c.n, c.n, to + (b * c.columns + first) * c.n,
+                 std::min(c.columns - first, kTogether));
     });
   });
 }

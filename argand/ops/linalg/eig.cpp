@@ -37,8 +37,8 @@ struct EighFactors : Kernel<EighFactorsArgs> {
   // of those of A, and whose lower half is A's upper one.
   static void run(const Args& a, std::span<Tensor> outs) {
     const bool upper = is_upper(a.UPLO);
-    const Tensor finite = are_finite(upper ? a.A.triu() : a.A.tril()).unsqueeze(-1);
-    const Tensor A = exec::dense_clone(a.A.masked_fill(finite.unsqueeze(-1).logical_not(), 0));
+    const Tensor wrong = are_not_finite(upper ? a.A.triu() : a.A.tril()).unsqueeze(-1);
+    const Tensor A = exec::dense_clone(a.A.masked_fill(wrong.unsqueeze(-1), 0));
     const Tensor info = exec::new_tensor({batch_and(A, {}), kInt}, A.device());
     blocks::decompose_hermitian.on(A.device())({A.dtype(), rows_of(A), batches_of(A), !upper, a.compute_v, address(A),
                                                 address(outs[0]), address<int32_t>(info)});
@@ -46,8 +46,8 @@ struct EighFactors : Kernel<EighFactorsArgs> {
                       "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
                       "repeated eigenvalues.");
     // NaNs of numbers that are not finite, as in LAPACK.
-    outs[0].masked_fill_(finite.logical_not(), NAN);
-    if (a.compute_v) exec::copy_elements(outs[1], mH(A).masked_fill(finite.unsqueeze(-1).logical_not(), NAN));
+    outs[0].masked_fill_(wrong, NAN);
+    if (a.compute_v) exec::copy_elements(outs[1], mH(A).masked_fill(wrong.unsqueeze(-1), NAN));
   }
   // The gradient covers both halves of the Hermitian matrix, although the op reads only one.
   static Grads grad(const Ctx& c, const Grads& g) {
@@ -64,6 +64,7 @@ struct EighFactors : Kernel<EighFactorsArgs> {
     return {V.matmul(inner).matmul(mH(V))};
   }
   static void samples(S& s) {
+    s->accuracy(up_to_phases());
     s.add_without_gradient({s->real({3, 3})});
     s.add_without_gradient({s->real({2, 3, 3}), "U"});
     s.add_without_gradient({s->real({4, 4}), "L", false});
@@ -86,6 +87,7 @@ struct LinalgEigh : Composite<LinalgEighArgs> {
   static constexpr int variants = kFunction | kOut;
   static Result compose(const Args& a) { return _linalg_eigh(a.self, a.UPLO); }
   static void samples(S& s) {
+    s->accuracy(up_to_phases());
     s.add_without_gradient({s->real({2, 3, 3})});
     s.fails({s->real({2, 3})}, "linalg.eigh: A must be batches of square matrices, but they are 2 by 3 matrices");
   }
@@ -164,6 +166,7 @@ struct LinalgEig : Kernel<LinalgEigArgs> {
     return {is_complex(c.dtype(kSelf)) ? result : real(result)};
   }
   static void samples(S& s) {
+    s->accuracy(up_to_phases());
     s.add_without_gradient({s->real({4, 4})});
     s.add_without_gradient({s->real({2, 3, 3})});
     s.add({s->real({0, 0})});
@@ -186,6 +189,7 @@ struct EigvalsAlone : Kernel<EigvalsAloneArgs> {
   }
   static void run(const Args& a, Tensor& out) { decompose_all(a.self, out, Tensor()); }
   static void samples(S& s) {
+    s->accuracy(up_to_phases());
     s.add({s->real({2, 4, 4})});
     s.fails({s->real({2, 3})}, "linalg.eigvals: A must be batches of square matrices, but they are 2 by 3 matrices");
   }
@@ -205,6 +209,7 @@ struct LinalgEigvals : Composite<LinalgEigvalsArgs> {
     return GradMode::is_enabled() && a.self.requires_grad() ? std::get<0>(linalg_eig(a.self)) : _linalg_eigvals(a.self);
   }
   static void samples(S& s) {
+    s->accuracy(up_to_phases());
     s.add({s->real({3, 3})});
     s.add({s->real({2, 4, 4})});
     s.fails({s->real({2})}, "linalg.eigvals: The input tensor A must have at least 2 dimensions.");

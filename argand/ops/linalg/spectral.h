@@ -1,13 +1,21 @@
 // Shared parts of the ops for singular values and eigenvalues.
 #pragma once
 #include <algorithm>
+#include <limits>
 
 #include "argand/base/linalg_error.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/linalg/matrices.h"
 #include "argand/ops/operators.h"
+#include "argand/ops/samples.h"
 
 namespace argand::ops {
+
+// For samples: vectors have other phases on a GPU, and the eigenvalues of general matrices another order
+// (tests/conformance/compare.h; tests/cuda compares what they multiply back to).
+inline Accuracy up_to_phases() {
+  return {std::numeric_limits<double>::infinity(), "vectors are unique but for their phases", kCUDA};
+}
 
 // [..., j, k] = 1 / (x_k - x_j), and 0 where j = k.
 inline Tensor reciprocal_gaps(const Tensor& x, const Tensor& gaps) {
@@ -24,18 +32,18 @@ inline void check_phases(const char* of, const char* vectors, const Tensor& phas
                "depends on this quantity, so it is ill-defined.");
 }
 
-// For each matrix [..., m, n], whether all its elements are finite.
-inline Tensor are_finite(const Tensor& A) { return A.isfinite().flatten(-2).all(-1); }
+// For each matrix [..., m, n], whether an element is not finite.
+inline Tensor are_not_finite(const Tensor& A) { return A.isfinite().logical_not().flatten(-2).any(-1); }
 
-// For ops that refuse elements that are not finite: the number of the first such matrix, or -1.
-template <class Throw>
-void check_finite(const Tensor& A, Throw fail) {
+// For ops that refuse elements that are not finite: fail(the number of the first matrix that has one).
+template <class Fail>
+void check_finite(const Tensor& A, Fail fail) {
   if (A.numel() == 0) return;
-  const Tensor finite = are_finite(A);
-  if (finite.all().item().toBool()) return;
-  const Tensor list = finite.to(Device(kCPU)).contiguous();
+  const Tensor wrong = are_not_finite(A);
+  if (!wrong.any().item().toBool()) return;
+  const Tensor list = wrong.to(Device(kCPU)).contiguous();
   const bool* p = raw<bool>(list);
-  fail(std::find(p, p + list.numel(), false) - p);
+  fail(std::find(p, p + list.numel(), true) - p);
 }
 
 // "(Batch element 3): " if there is a batch.

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "argand/runtime/cuda/cublaslt_library.h"
+#include "argand/runtime/cuda/cusolver_library.h"
 
 namespace argand::cuda {
 namespace {
@@ -27,6 +28,11 @@ TEST(DynamicLibrary, IsFoundWhereTheBuildFoundIt) {
 TEST(DynamicLibrary, CublasLtIsComplete) {
   ASSERT_NE(find_cublaslt(), nullptr);
   EXPECT_NE(find_cublaslt()->get_status_string(CUBLAS_STATUS_SUCCESS), nullptr);
+}
+
+TEST(DynamicLibrary, CusolverIsComplete) {
+  ASSERT_NE(find_cusolver(), nullptr);
+  EXPECT_NE(find_cusolver()->get_blas_status_string(CUBLAS_STATUS_SUCCESS), nullptr);
 }
 
 }  // namespace
