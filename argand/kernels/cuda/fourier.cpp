@@ -359,10 +359,22 @@ void fourier(const FourierCall& call) {
 class PlansOfDevice final : public FourierPlans {
  public:
   explicit PlansOfDevice(DeviceIndex device) : device_(kCUDA, device) {}
-  int64_t size() override { return (DeviceScope(device_), cufft_plans()); }
-  int64_t max_size() override { return (DeviceScope(device_), most_cufft_plans()); }
-  void set_max_size(int64_t n) override { (DeviceScope(device_), set_most_cufft_plans(n)); }
-  void clear() override { (DeviceScope(device_), clear_cufft_plans()); }
+  int64_t size() override {
+    const DeviceScope on(device_);
+    return cufft_plans();
+  }
+  int64_t max_size() override {
+    const DeviceScope on(device_);
+    return most_cufft_plans();
+  }
+  void set_max_size(int64_t n) override {
+    const DeviceScope on(device_);
+    set_most_cufft_plans(n);
+  }
+  void clear() override {
+    const DeviceScope on(device_);
+    clear_cufft_plans();
+  }
 
  private:
   const Device device_;
