@@ -27,7 +27,9 @@ Tensor overlap_add(const Tensor& windows, int64_t step) {
     return sum_of_shifted(constant_pad_nd(x, {0, length + step - n}), count, length, step).reshape(sizes);
   const Tensor whole = n % step == 0 ? x : constant_pad_nd(x, {0, pieces * step - n});
   const Tensor rows = whole.view({x.size(0), count, pieces, step}).transpose(1, 2);
-  const Tensor spaced = constant_pad_nd(rows, {0, 0, 0, pieces});
+  // Padding would keep the order of the dimensions in memory.
+  const Tensor spaced = zeros({x.size(0), pieces, count + pieces, step}, x.options());
+  spaced.narrow(2, 0, count).copy_(rows);
   return sum_of_shifted(spaced, pieces, (count + pieces - 1) * step, step).narrow(1, 0, length).reshape(sizes);
 }
 
