@@ -10,7 +10,7 @@ namespace {
 // of `length`, row i is moved i * step to the right; then they are added up: [batch, length].
 Tensor sum_of_shifted(const Tensor& spaced, int64_t count, int64_t length, int64_t step) {
   const int64_t batch = spaced.size(0);
-  return spaced.view({batch, count * (length + step)}).narrow(1, 0, count * length).view({batch, count, length}).sum(1);
+  return spaced.reshape({batch, count * (length + step)}).narrow(1, 0, count * length).view({batch, count, length}).sum(1);
 }
 
 }  // namespace
@@ -26,8 +26,10 @@ Tensor overlap_add(const Tensor& windows, int64_t step) {
   if (count <= pieces)
     return sum_of_shifted(constant_pad_nd(x, {0, length + step - n}), count, length, step).reshape(sizes);
   const Tensor whole = n % step == 0 ? x : constant_pad_nd(x, {0, pieces * step - n});
-  const Tensor rows = whole.view({x.size(0), count, pieces, step}).transpose(1, 2);
-  const Tensor spaced = constant_pad_nd(rows, {0, 0, 0, pieces});
+  const Tensor rows = whole.reshape({x.size(0), count, pieces, step}).transpose(1, 2);
+  // Padding would keep the order of the dimensions in memory.
+  const Tensor spaced = zeros({x.size(0), pieces, count + pieces, step}, x.options());
+  spaced.narrow(2, 0, count).copy_(rows);
   return sum_of_shifted(spaced, pieces, (count + pieces - 1) * step, step).narrow(1, 0, length).reshape(sizes);
 }
 

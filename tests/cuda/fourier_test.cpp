@@ -175,6 +175,19 @@ TEST_F(CudaFourier, ManyBatchesAndLargeSizes) {
   compare("irfft", randn({512, 2049}, kComplexDouble), 4096, [](const Tensor& t) { return fft_irfft(t); });
 }
 
+// All rows are equal, so the last one, beyond 2^31 numbers, must be as the first.
+TEST_F(CudaFourier, MoreThan2To31Numbers) {
+  if (cuda::mem_get_info().first < size_t{64} << 30) GTEST_SKIP() << "needs 64 GiB of free memory of the GPU";
+  constexpr int64_t kRows = (1 << 21) + 3;
+  const Tensor row = randn({1024}, kDouble).to(kFloat), expected = fft_fft(row.to(kDouble));
+  const Tensor spectrum = fft_fft(row.cuda().expand({kRows, 1024}));
+  for (const int64_t i : {int64_t{0}, kRows / 2, kRows - 1}) expect_near(spectrum[i], expected, 1024, str("row ", i));
+  EXPECT_TRUE(spectrum[kRows - 1].equal(spectrum[0]));
+  const Tensor back = fft_ifft(spectrum);
+  expect_near(back[kRows - 1], row.to(kComplexDouble), 1024, "the last row back");
+  EXPECT_TRUE(back[kRows - 1].equal(back[0]));
+}
+
 TEST_F(CudaFourier, StridedPaddedAndTrimmed) {
   const auto strided = [](const Tensor& t) { return t.transpose(0, 1).slice(1, 1, 40, 3); };
   compare("fft of a view", randn({50, 12}, kComplexDouble), 20,

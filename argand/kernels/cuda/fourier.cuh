@@ -29,8 +29,8 @@ template <class Number, class T>
 __global__ void __launch_bounds__(kTransposeThreads)
     transpose_numbers(const Number* from, Number* to, int64_t rows, int64_t columns, int64_t row_tiles,
                       int64_t column_tiles, T scale) {
-  __shared__ Number tile[kTransposeTile][kTransposeTile + 1];
   await_earlier_work();
+  __shared__ Number tile[kTransposeTile][kTransposeTile + 1];
   constexpr int kStep = kTransposeThreads / kTransposeTile;
   const int across = threadIdx.x % kTransposeTile, down = threadIdx.x / kTransposeTile;
   const int64_t column = blockIdx.x % column_tiles * kTransposeTile;

@@ -79,6 +79,7 @@ struct Unfold : View<UnfoldArgs> {
   static void samples(S& s) {
     s.add({s->real({7}), 0, 3, 2});
     s.add({s->real({2, 5, 3}), 1, 2, 1});
+    s.add({s->real({9, 2}), 0, 2, 3});  // gaps between windows
     s.add({s->real({}), 0, 1, 1});
     s.fails({s->real({3}), 0, 4, 1}, "unfold: maximum size for tensor at dimension 0 is 3 but size is 4");
     s.fails({s->real({3}), 0, 1, 0}, "unfold: step is 0 but must be > 0");

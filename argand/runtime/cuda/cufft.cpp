@@ -55,6 +55,8 @@ const char* name_of(cufftResult result) {
 
 void check(cufftResult result, const char* call) {
   if (result == CUFFT_SUCCESS) return;
+  ARGAND_CHECK(OutOfMemoryError, result != CUFFT_ALLOC_FAILED, current_op(), ": cuFFT: ", call,
+               ": the device has no memory left for a plan");
   ARGAND_THROW(DeviceError, current_op(), ": cuFFT: ", call, ": ", name_of(result));
 }
 
@@ -134,8 +136,14 @@ class CufftPlan {
 
   void execute(const void* from, void* to, int direction, void* workspace, cudaStream_t stream) {
     const std::lock_guard lock(mutex_);
-    check(api().set_stream(handle_, stream), "cufftSetStream");
-    if (workspace_ > 0) check(api().set_work_area(handle_, workspace), "cufftSetWorkArea");
+    if (stream != stream_) {
+      check(api().set_stream(handle_, stream), "cufftSetStream");
+      stream_ = stream;
+    }
+    if (workspace != work_area_) {
+      check(api().set_work_area(handle_, workspace), "cufftSetWorkArea");
+      work_area_ = workspace;
+    }
     check(api().execute(handle_, const_cast<void*>(from), to, direction), "cufftXtExec");
   }
 
@@ -146,6 +154,9 @@ class CufftPlan {
   size_t workspace_ = 0;
   int64_t numbers_ = 0;
   std::mutex mutex_;  // from setting the stream to its use; taken under the lock of a tape
+  // As they were set last.
+  cudaStream_t stream_ = nullptr;
+  void* work_area_ = nullptr;
 };
 
 namespace {
