@@ -35,6 +35,15 @@ foreach(library cusolver cublas)
   string(TOUPPER ${library} upper)
   target_compile_definitions(argand_cuda PRIVATE ARGAND_${upper}_PATH="${path}")
 endforeach()
+# Fourier transforms; loaded in the same way.
+find_path(ARGAND_CUFFT_INCLUDE cufftXt.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+find_library(ARGAND_CUFFT_LIBRARY cufft
+  HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
+mark_as_advanced(ARGAND_CUFFT_INCLUDE ARGAND_CUFFT_LIBRARY)
+if(ARGAND_CUFFT_INCLUDE AND ARGAND_CUFFT_LIBRARY)
+  target_include_directories(argand_cuda SYSTEM PRIVATE ${ARGAND_CUFFT_INCLUDE})
+  target_compile_definitions(argand_cuda PRIVATE ARGAND_CUFFT=1 ARGAND_CUFFT_PATH="${ARGAND_CUFFT_LIBRARY}")
+endif()
 # Convolutions; loaded in the same way.
 find_path(ARGAND_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(ARGAND_CUDNN_LIBRARY cudnn

@@ -8,6 +8,7 @@
 
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/cuda_memory.h"
+#include "argand/kernels/fourier.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
 
@@ -73,6 +74,24 @@ void add_devices(nb::module_& m) {
   m.def("_driver_version", &cuda::driver_version);
   m.def("_cudnn_version", &cuda::cudnn_version);
   m.def("_set_replay_enabled", &cuda::set_replay_enabled);
+}
+
+// torch.backends.cuda.cufft_plan_cache
+void add_fourier_plans(nb::module_& m) {
+  const auto plans = [](nb::object device) -> FourierPlans& {
+    const DeviceIndex index = index_of(std::move(device));
+    return blocks::fourier_plans.on(Device(kCUDA, index < 0 ? cuda::current_device() : index))();
+  };
+  m.def(
+      "_fourier_plans", [plans](nb::object d) { return plans(std::move(d)).size(); }, nb::arg("device").none());
+  m.def(
+      "_most_fourier_plans", [plans](nb::object d) { return plans(std::move(d)).max_size(); },
+      nb::arg("device").none());
+  m.def(
+      "_set_most_fourier_plans", [plans](nb::object d, int64_t n) { plans(std::move(d)).set_max_size(n); },
+      nb::arg("device").none(), nb::arg("n"));
+  m.def(
+      "_clear_fourier_plans", [plans](nb::object d) { plans(std::move(d)).clear(); }, nb::arg("device").none());
 }
 
 void add_streams(nb::module_& m) {
@@ -180,6 +199,7 @@ void add_graphs(nb::module_& m) {
 void add_cuda(nb::module_& module) {
   nb::module_ m = module.def_submodule("cuda");
   add_devices(m);
+  add_fourier_plans(m);
   add_streams(m);
   add_memory(m);
   add_graphs(m);

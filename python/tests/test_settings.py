@@ -1,4 +1,7 @@
 """Settings: what they take, what they reach, and that none takes a value in silence that does nothing."""
+import os
+import subprocess
+import sys
 import warnings
 
 import argand as torch
@@ -143,9 +146,35 @@ def test_settings_that_there_are_not():
     del BACKENDS.cudnn.fastest
     with pytest.raises(AttributeError, match="Unknown attribute fastest"):
         BACKENDS.cudnn.conv.fastest = True
-    cache = BACKENDS.cuda.cufft_plan_cache
-    assert cache.size == cache.max_size == 0 and cache.clear() is None
-    assert "need no plans" in warned(setattr, cache, "max_size", 3)[0]
+
+
+PLAN_CACHE = """
+import pytest, argand as torch
+cache = torch.backends.cuda.cufft_plan_cache
+assert cache.size == 0 and cache.max_size == 4096 and cache.clear() is None
+cache[1].max_size = 7
+assert (cache.max_size, cache[0].max_size, cache["cuda:1"].max_size, cache[torch.device("cuda", 1)].max_size) == (4096, 4096, 7, 7)
+with torch.cuda.device(1):
+    assert cache.max_size == 7
+    cache.max_size = 0
+assert cache[1].max_size == 0 and cache.max_size == 4096
+with pytest.raises(RuntimeError, match="max_size must be non-negative, but got -1"):
+    cache.max_size = -1
+with pytest.raises(RuntimeError, match="max_size: expected an int, but got float"):
+    cache.max_size = 2.0
+with pytest.raises(RuntimeError, match="size is a read-only property"):
+    cache.size = 3
+with pytest.raises(RuntimeError, match="but got device with index 12"):
+    cache[12]
+with pytest.raises(AttributeError, match="Unknown attribute plans"):
+    cache.plans = 1
+"""
+
+
+def test_plan_cache_of_fourier_transforms():
+    environment = dict(os.environ, ARGAND_CUDA_DRY_RUN="2")
+    done = subprocess.run([sys.executable, "-c", PLAN_CACHE], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 # ---- options of compilers

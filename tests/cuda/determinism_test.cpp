@@ -164,6 +164,11 @@ std::map<std::string, Family> families() {
   f["bce, mse, l1"] = with_gradients({x}, [y = rand({512, 777}, kOnGpu)](const Results& i) {
     return binary_cross_entropy_with_logits(i[0], y) + mse_loss(i[0], y) + l1_loss(i[0], y);
   });
+  f["fft"] = with_gradients({x}, [](const Results& i) { return fft_rfft(i[0]).abs() + fft_ifft2(i[0]).abs().sum(); });
+  f["stft"] = with_gradients({r({4, 9000})}, [w = rand({400}, kOnGpu) + 1](const Results& i) {
+    const Tensor frames = stft(i[0], 400, 100, 400, w, true, "reflect", false, true, true);
+    return istft(frames * 2, 400, 100, 400, w);
+  });
   f["dropout"] = with_gradients({x}, [](const Results& i) {
     backend_of(kCUDA).default_generator(0).set_current_seed(5);
     return dropout(i[0], 0.3, true);

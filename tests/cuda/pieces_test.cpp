@@ -1,4 +1,5 @@
 // Copies of many tensors in one launch: the bytes are those that the CPU copies.
+#include "argand/base/str.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/copy_each.h"
 #include "argand/exec/invoke.h"
@@ -27,7 +28,7 @@ TEST_F(CudaPieces, JoinManyParts) {
         here.push_back(randint(-100, 100, dim == 0 ? Dims{n, 37} : Dims{37, n}, kLong).to(type));
         there.push_back(here.back().cuda());
       }
-      EXPECT_TRUE(equal(cat(there, dim).cpu(), cat(here, dim))) << type << " " << dim;
+      EXPECT_TRUE(equal(cat(there, dim).cpu(), cat(here, dim))) << str(type) << " " << dim;
     }
 }
 

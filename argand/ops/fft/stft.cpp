@@ -6,6 +6,7 @@
 #include "argand/ops/fft/args.h"
 #include "argand/ops/fft/transform.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/overlap_add.h"
 
 namespace argand::ops {
 namespace {
@@ -25,13 +26,6 @@ Tensor centred(const Tensor& window, int64_t n_fft) {
 
 Tensor padded(const Tensor& signal, int64_t n, const std::string& mode) {
   return pad(signal.unsqueeze(0), {n, n}, mode).squeeze(0);
-}
-
-// Frames [B, T, n], `hop` apart, added up where they overlap: [B, (T - 1) hop + n].
-Tensor overlapped(const Tensor& frames, int64_t hop) {
-  const int64_t count = frames.sizes()[1], n = frames.sizes()[2], length = (count - 1) * hop + n;
-  const Tensor at = arange(length, frames.options().dtype(kLong)).unfold(0, n, hop).reshape({-1});
-  return zeros({frames.sizes()[0], length}, frames.options()).index_add(1, at, frames.flatten(1, 2));
 }
 
 }  // namespace
@@ -166,10 +160,10 @@ struct Istft : Composite<IstftArgs> {
     else
       frames = _fft_c2r(onesided ? frames : frames.narrow(2, 0, a.n_fft / 2 + 1), 2, normalization, a.n_fft);
     const Tensor squares = (window * window).expand({1, frames.sizes()[1], a.n_fft});
-    const Tensor sum = overlapped(frames * window, hop);
+    const Tensor sum = overlap_add(frames * window, hop);
     const int64_t there = sum.sizes()[1], begin = a.center ? a.n_fft / 2 : 0;
     const int64_t end = a.length ? begin + *a.length : a.center ? there - a.n_fft / 2 : there;
-    const Tensor weight = overlapped(squares, hop).slice(1, begin, std::min(end, there));
+    const Tensor weight = overlap_add(squares, hop).slice(1, begin, std::min(end, there));
     if (!weight.is_meta() && weight.numel() > 0) {
       const double least = weight.detach().abs().min().item().toDouble();
       ARGAND_CHECK(ValueError, least > 1e-11, op, ": window overlap add min: ", least, " is not above 1e-11");

@@ -2,11 +2,9 @@
 #include "argand/ops/fft/transform.h"
 
 #include <cmath>
-#include <cstring>
 
-#include "argand/kernels/cpu/fourier.h"
+#include "argand/kernels/fourier.h"
 #include "argand/ops/define.h"
-#include "argand/ops/dim_split.h"
 #include "argand/ops/fft/args.h"
 
 namespace argand::ops {
@@ -31,18 +29,12 @@ double scale_of(int64_t normalization, IntArrayRef sizes, const Dims& dims) {
   return normalization == kByN ? 1 / points : normalization == kByRootN ? 1 / std::sqrt(points) : 1;
 }
 
-// Along dims one after another: from -> to, then within `to`.  The last one scales.
-void transform_dims(const Tensor& from, const Tensor& to, const Dims& dims, bool forward, double scale) {
-  const void* source = from.impl().data();
-  void* target = to.impl().data();
-  const ScalarType real = to_real_type(to.dtype());
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const DimSplit s(to.sizes(), dims[i]);
-    cpu::fourier_complex(real, {s.outer, s.size, s.inner, forward, i + 1 == dims.size() ? scale : 1}, source, target);
-    source = target;
-  }
-  if (dims.empty() && source != target && to.numel() > 0)
-    std::memcpy(target, source, static_cast<size_t>(to.numel() * to.itemsize()));
+// `sizes`: those of the side that is real.
+void run_transform(FourierKind kind, const Tensor& given, IntArrayRef sizes, const Dims& dims, bool forward,
+                   int64_t normalization, Tensor& out) {
+  const Tensor self = exec::dense(given);
+  blocks::fourier.on(out.device())({kind, to_real_type(self.dtype()), sizes, dims, forward,
+                                    scale_of(normalization, sizes, dims), self.impl().data(), out.impl().data()});
 }
 
 // Times `factor`, but for the results along `dim` that are their own mirror images: of n points the first and, of an
@@ -70,9 +62,9 @@ struct FftC2c : Kernel<FftC2cArgs> {
     checked_dims("_fft_c2c", a.dim, a.self.sizes());
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Dims dims = checked_dims("_fft_c2c", a.dim, a.self.sizes());
-    transform_dims(exec::dense(a.self), out, dims, a.forward, scale_of(a.normalization, out.sizes(), dims));
+  static void run(const Args& a, Tensor& out) {
+    run_transform(FourierKind::kComplex, a.self, out.sizes(), checked_dims("_fft_c2c", a.dim, a.self.sizes()),
+                  a.forward, a.normalization, out);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return _fft_c2c(g, c.dim, c.normalization, !c.forward); }
   static void samples(S& s) {
@@ -102,14 +94,9 @@ struct FftR2c : Kernel<FftR2cArgs> {
     if (a.onesided) sizes[last] = sizes[last] / 2 + 1;
     return {sizes, to_complex_type(a.self.dtype())};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Dims dims = dims_of(a), others = without_last(dims);
-    const Tensor self = exec::dense(a.self);
-    const double scale = scale_of(a.normalization, self.sizes(), dims);
-    const DimSplit s(self.sizes(), dims.back());
-    cpu::fourier_from_real(self.dtype(), {s.outer, s.size, s.inner, true, others.empty() ? scale : 1}, !a.onesided,
-                           self.impl().data(), out.impl().data());
-    transform_dims(out, out, others, true, scale);
+  static void run(const Args& a, Tensor& out) {
+    run_transform(a.onesided ? FourierKind::kRealToHalf : FourierKind::kRealToAll, a.self, a.self.sizes(), dims_of(a),
+                  true, a.normalization, out);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     if (!c.onesided) return real(_fft_c2c(g, c.dim, c.normalization, false));
@@ -147,17 +134,8 @@ struct FftC2r : Kernel<FftC2rArgs> {
     sizes[last] = a.last_dim_size;
     return {sizes, to_real_type(a.self.dtype())};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Dims dims = dims_of(a), others = without_last(dims);
-    Tensor self = exec::dense(a.self);
-    if (!others.empty()) {
-      const Tensor half = exec::new_tensor({self.impl().sizes, self.dtype()}, kCPU);
-      transform_dims(self, half, others, false, 1);
-      self = half;
-    }
-    const DimSplit s(out.sizes(), dims.back());
-    cpu::fourier_to_real(out.dtype(), {s.outer, s.size, s.inner, false, scale_of(a.normalization, out.sizes(), dims)},
-                         self.impl().data(), out.impl().data());
+  static void run(const Args& a, Tensor& out) {
+    run_transform(FourierKind::kHalfToReal, a.self, out.sizes(), dims_of(a), false, a.normalization, out);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return pairs_times(_fft_r2c(g, c.dim, c.normalization, true), c.dim.back(), c.last_dim_size, 2);

@@ -1,6 +1,7 @@
 // Diagonals and sliding windows as views: diagonal, unfold; and matrices from diagonals: diag_embed, diag, diagflat.
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
+#include "argand/ops/overlap_add.h"
 #include "argand/ops/view/args.h"
 
 namespace argand::ops {
@@ -71,8 +72,9 @@ struct Unfold : View<UnfoldArgs> {
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     if (c.sizes(kSelf).empty()) return g.sum();
     const int64_t d = wrap_dim(c.dimension, c.ndim(kSelf), "unfold");
-    const Tensor at = arange(c.sizes(kSelf)[d], g.options().dtype(kLong)).unfold(0, c.size, c.step).reshape({-1});
-    return zeros(c.sizes(kSelf), g.options()).index_add(d, at, g.movedim(-1, d + 1).flatten(d, d + 1));
+    const Tensor sum = overlap_add(g.movedim(d, -2), c.step);
+    const int64_t missing = c.sizes(kSelf)[d] - sum.size(-1);  // elements that are in no window
+    return (missing == 0 ? sum : constant_pad_nd(sum, {0, missing})).movedim(-1, d);
   }
   static void samples(S& s) {
     s.add({s->real({7}), 0, 3, 2});

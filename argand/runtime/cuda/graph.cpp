@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "argand/base/error.h"
@@ -47,6 +48,7 @@ class Graph final : public DeviceGraph {
 
   void join(const StreamRef& stream);
   void keep_host_memory(const void* host);
+  void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
   PhiloxNumbers take_numbers(CudaGeneratorImpl& generator, uint64_t count);
 
  private:
@@ -69,6 +71,7 @@ class Graph final : public DeviceGraph {
   cudaGraphExec_t exec_ = nullptr;
   std::vector<Draws> draws_;
   std::vector<void*> pinned_;  // blocks that it copies from or to
+  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 // The graphs that are recording now.
@@ -125,6 +128,7 @@ void Graph::release_memory() noexcept {
   const DeviceCalls calls(std::nothrow);  // before the locks of the blocks
   for (void* block : pinned_) pinned_blocks().release_of_graph(block);
   pinned_.clear();
+  kept_.clear();
   if (pool_ == 0) return;
   CachingAllocator& allocator = caching_allocator(stream_.device);
   for (const Draws& d : draws_) allocator.deallocate(d.state);
@@ -280,6 +284,10 @@ bool is_captured(const StreamRef& stream) { return capture_on(stream) != nullptr
 
 void keep_host_memory(const StreamRef& stream, const void* host) {
   if (Graph* graph = capture_on(stream)) graph->keep_host_memory(host);
+}
+
+void keep_for_graph(std::shared_ptr<const void> object) {
+  if (Graph* graph = capture_of_current_stream()) graph->keep(std::move(object));
 }
 
 void refuse_while_capturing_on(int device, const char* what) {

@@ -32,6 +32,9 @@ void refuse_while_capturing_on(int device, const char* what);
 bool is_captured(const StreamRef& stream);
 // The graph that the stream is captured for keeps the block of page-locked memory that `host` lies in, if it is ours.
 void keep_host_memory(const StreamRef& stream, const void* host);
+// The graph that the calling thread's current stream is captured for, if there is one, holds `object` until it is
+// destroyed.
+void keep_for_graph(std::shared_ptr<const void> object);
 // The same as refuse_while_capturing for an event that was recorded in a capture which has not ended.
 void refuse_captured(EventHandle event, const char* what);
 

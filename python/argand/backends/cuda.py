@@ -18,17 +18,46 @@ matmul = _switches.group({
 
 
 class _PlanCache(_switches.Group):
-    """torch.backends.cuda.cufft_plan_cache, of each device: transforms need no plans."""
-    size = property(lambda _: 0, doc="0.")
-    max_size = _switches.fixed("torch.backends.cuda.cufft_plan_cache.max_size", 0, "transforms are the library's own and need no plans")
+    """The plans of cuFFT that a device keeps; those that were used last stay.  Without an index: of the current device."""
+    _NAME = "torch.backends.cuda.cufft_plan_cache."
+    _device = None
+
+    def __init__(self, device=None):
+        object.__setattr__(self, "_device", device)
+
+    @property
+    def size(self):
+        """How many there are."""
+        return _C.cuda._fourier_plans(self._device)
+
+    @size.setter
+    def size(self, _):
+        raise RuntimeError(f"{self._NAME}size is a read-only property showing the number of plans there are. "
+                           f"To change how many may be kept, set {self._NAME}max_size.")
+
+    @property
+    def max_size(self):
+        """How many are kept; with 0 none is."""
+        return _C.cuda._most_fourier_plans(self._device)
+
+    @max_size.setter
+    def max_size(self, n):
+        if _switches.checked(n, self._NAME + "max_size", int) < 0:
+            raise RuntimeError(f"{self._NAME}max_size must be non-negative, but got {n}")
+        _C.cuda._set_most_fourier_plans(self._device, n)
 
     def clear(self):
-        """Nothing is kept."""
+        """Forgets all plans."""
+        _C.cuda._clear_fourier_plans(self._device)
 
     def __getitem__(self, device):
         from ..cuda.streams import index_of
-        index_of(device)  # what is no GPU is an error
-        return self
+        index, count = index_of(device), _C.cuda.device_count()
+        if index is None or index < 0:
+            return self
+        if index >= count:
+            raise RuntimeError(f"cufft_plan_cache: expected 0 <= device index < {count}, but got device with index {index}")
+        return _PlanCache(index)
 
 
 cufft_plan_cache = _PlanCache()
