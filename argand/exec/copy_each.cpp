@@ -10,7 +10,8 @@
 namespace argand::exec {
 namespace {
 
-constexpr size_t kFew = 3;  // so many are copied one by one: a pointwise copy may be fused with what computes its source
+constexpr size_t kFew =
+    3;  // so many are copied one by one: a pointwise copy may be fused with what computes its source
 
 bool are_alike(const Tensor& to, const Tensor& from) {
   return to.dtype() == from.dtype() && to.sizes() == from.sizes() &&

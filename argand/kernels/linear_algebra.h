@@ -15,8 +15,9 @@
 
 namespace argand {
 
-// A = L L^H (lower) or U^H U (upper), column-major [n, n], in place: only that triangle is read and written.  info: the
-// order, from 1, of the first leading minor that is not positive-definite, or 0; the factor is then not complete.
+// A = L L^H (lower) or U^H U (upper), column-major [n, n], in place.  The other triangle is not read, and its elements
+// are lost.  info: the order, from 1, of the first leading minor that is not positive-definite, or 0; the factor is
+// then not complete.
 struct CholeskyCall {
   ScalarType type;
   int64_t n, batch;

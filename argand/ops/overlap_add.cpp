@@ -10,7 +10,10 @@ namespace {
 // of `length`, row i is moved i * step to the right; then they are added up: [batch, length].
 Tensor sum_of_shifted(const Tensor& spaced, int64_t count, int64_t length, int64_t step) {
   const int64_t batch = spaced.size(0);
-  return spaced.reshape({batch, count * (length + step)}).narrow(1, 0, count * length).view({batch, count, length}).sum(1);
+  return spaced.reshape({batch, count * (length + step)})
+      .narrow(1, 0, count * length)
+      .view({batch, count, length})
+      .sum(1);
 }
 
 }  // namespace

@@ -20,6 +20,10 @@ void factor_cholesky(const CholeskyCall& call) {
   enter(c.a, c.info);
   cpu::factor_cholesky(c);
 }
+void zero_outside(void* matrices, const cpu::Matrices& shape, int64_t item_size, int64_t diagonal, bool lower) {
+  note_work({}, {matrices});
+  cpu::zero_outside(Memory::get().inside(matrices), shape, item_size, diagonal, lower);
+}
 void factor_lu(const LuCall& call) {
   LuCall c = call;
   note_work({}, {c.a, c.pivots, c.info});
@@ -80,6 +84,7 @@ void decompose_general(const GeneralCall& call) {
 void register_linear_algebra(DeviceType type, NoteWork note) {
   note_work = note;
   blocks::factor_cholesky.set(type, factor_cholesky);
+  blocks::zero_outside.set(type, zero_outside);
   blocks::factor_lu.set(type, factor_lu);
   blocks::solve_lu.set(type, solve_lu);
   blocks::solve_triangle.set(type, solve_triangle);
