@@ -167,23 +167,30 @@ void put_jacobi(Call call) {
   put_solver_call(call);
 }
 
+// The library writes U and V even if it is told that nobody wants them.
 template <class T>
 void decompose_together(const SingularCall& c) {
   using R = typename SolverOf<T>::R;
   const size_t whole = static_cast<size_t>(c.m * c.m) * sizeof(T),
-               taken = static_cast<size_t>(c.m * c.width) * sizeof(T);
+               taken = static_cast<size_t>(c.m * c.width) * sizeof(T), batch = static_cast<size_t>(c.batch);
   const bool vectors = c.u != nullptr;
-  const Scratch u(vectors && c.width < c.m ? whole * static_cast<size_t>(c.batch) : 0);
+  const Scratch u(!vectors || c.width < c.m ? whole * batch : 0);
+  const Scratch v(vectors ? 0 : static_cast<size_t>(c.n * c.n) * sizeof(T) * batch);
   put_jacobi(GesvdjBatched<T>{&current_solver(), c.m, c.n, c.batch, vectors, static_cast<T*>(c.a), static_cast<R*>(c.s),
-                              u.data() ? u.as<T>() : static_cast<T*>(c.u), static_cast<T*>(c.v), nullptr, 0, c.info});
-  if (u.data()) put_call(issue_columns, CopyColumns{c.u, u.data(), taken, whole, c.batch}, false);
+                              u.data() ? u.as<T>() : static_cast<T*>(c.u), v.data() ? v.as<T>() : static_cast<T*>(c.v),
+                              nullptr, 0, c.info});
+  if (vectors && u.data()) put_call(issue_columns, CopyColumns{c.u, u.data(), taken, whole, c.batch}, false);
 }
 
 template <class T>
 void decompose_each(const SingularCall& c) {
   using R = typename SolverOf<T>::R;
-  put_jacobi(Gesvdj<T>{&current_solver(), c.m, c.n, c.width, c.batch, c.u != nullptr, static_cast<T*>(c.a),
-                       static_cast<R*>(c.s), static_cast<T*>(c.u), static_cast<T*>(c.v), nullptr, 0, c.info});
+  const bool vectors = c.u != nullptr;
+  const Scratch u(vectors ? 0 : static_cast<size_t>(c.m * c.width) * sizeof(T));  // of one matrix after the other
+  const Scratch v(vectors ? 0 : static_cast<size_t>(c.n * c.n) * sizeof(T));
+  put_jacobi(Gesvdj<T>{&current_solver(), c.m, c.n, c.width, c.batch, vectors, static_cast<T*>(c.a),
+                       static_cast<R*>(c.s), vectors ? static_cast<T*>(c.u) : u.as<T>(),
+                       vectors ? static_cast<T*>(c.v) : v.as<T>(), nullptr, 0, c.info});
 }
 
 void decompose_singular(const SingularCall& c) {
@@ -240,7 +247,7 @@ void decompose_general(const GeneralCall& c) {
   if (c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
   if (!calls_libraries()) return;
   // The library works on the host for a good part, and takes one matrix after the other.
-  if (c.n <= 64 && c.batch > 1) throw NotOnDevice("batches of small general matrices");
+  if (c.n <= 64 && c.batch > 8) throw NotOnDevice("large batches of small general matrices");
   size_for_library(c.n);
   Geev call{
       &current_solver(), static_cast<int64_t>(c.type), c.n, c.batch, c.a, c.values, c.vectors, nullptr, 0, 0, c.info};

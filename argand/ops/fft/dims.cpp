@@ -75,6 +75,7 @@ struct DimsTransform {
 
 template <class S>
 void dims_samples(S& s, const std::string& op) {
+  s->accuracy(in_single_precision());
   s.add({s->real({4, 3})});
   s.add({s->real({2, 5, 3}), Dims{4, 4}, Dims{2, 0}, "ortho"});
   s.add({s->real({3, 4}), {}, Dims{-1}, "forward"});

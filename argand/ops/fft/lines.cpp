@@ -58,6 +58,7 @@ Tensor with_points(const LineTransform& f, const Tensor& self, int64_t dim) {
 
 template <class S>
 void line_samples(S& s, const std::string& op) {
+  s->accuracy(in_single_precision());
   s.add({s->real({6})});
   s.add({s->real({2, 5, 3}), 4, 1, "ortho"});
   s.add({s->real({3, 4}), 7, 0, "forward"});

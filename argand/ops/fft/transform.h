@@ -5,8 +5,12 @@
 
 #include "argand/core/dispatch.h"
 #include "argand/core/tensor.h"
+#include "argand/ops/samples.h"
 
 namespace argand::ops {
+
+// For samples: integers are transformed in float32 there, and in float64 on the CPU.
+inline Accuracy in_single_precision() { return {16, "sums whose terms cancel are computed in float32 there", kCUDA}; }
 
 // The input's dtype: integers become floating point.  Half precision is allowed on GPUs only, as in PyTorch.
 inline constexpr DtypeSet kSpectralTypes = kFloatTypes | kIntTypes | kBoolType | kComplexTypes;
