@@ -355,8 +355,8 @@ def storage_type(self):
     """The class of its storage(), torch.FloatStorage or the like."""
     kind = KINDS[self.dtype]
     if self.is_cuda:
-        from .cuda import _more
-        return getattr(_more, kind)
+        from .cuda import _legacy_types
+        return getattr(_legacy_types, kind)
     return ON_CPU[kind]
 
 

@@ -11,9 +11,8 @@ import pickle
 import re
 import threading
 
-from . import _C
+from . import _C, _surface
 from ._ignored import harmless
-from ._later import names
 
 DEFAULT_PROTOCOL = 2
 _TELLS = "it tells where a storage goes, and moves nothing"
@@ -307,4 +306,4 @@ def default_restore_location(storage, location):
     return storage.to(device=_C.device(location))
 
 
-__getattr__ = names(__name__, f"{__package__}._serialization_names")
+__getattr__, __dir__ = _surface.of(__name__)

@@ -1,4 +1,5 @@
 """Process groups and collectives under the module name from which packages import them."""
+from .. import _surface
 from . import (GroupMember, ReduceOp, _collectives, _group_calls, _groups, _names, _objects, _rendezvous, _stores, group, is_available,  # noqa: F401
                is_initialized)
 from . import is_torchelastic_launched  # noqa: F401
@@ -15,3 +16,5 @@ from .constants import default_pg_nccl_timeout, default_pg_timeout  # noqa: F401
 
 __all__ = [*_collectives.__all__, *_group_calls.__all__, *_groups.__all__, *_names.__all__, *_objects.__all__, *_rendezvous.__all__,
            *_stores.__all__]
+
+__getattr__, __dir__ = _surface.of(__name__)
