@@ -19,25 +19,25 @@ newaxis = None
 del cuda, unique_dim  # noqa: F821 -- the extension's: a package imported below stands for one, unique() for the other
 
 # The methods of Tensor that are written in Python.
-from . import _dispatch, _foreach, _functions, _internals, _plain_functions, _surface, _tensor  # noqa: E402
+from . import _dispatch, _foreach, _functions, _c_names, _plain_functions, _surface, _tensor  # noqa: E402
 from ._overridable import make_methods_overridable as _make_methods_overridable  # noqa: E402
 _make_methods_overridable(Tensor)
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
                          _check_not_implemented, _check_type, _check_value, _shape_as_tensor)
-from ._info import finfo, iinfo  # noqa: E402,F401
+from ._dtype_limits import finfo, iinfo  # noqa: E402,F401
 from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from ._removed import eig, lstsq, matrix_rank, solve, symeig  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401
                      set_rng_state, fork_rng)
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401
-from ._settings import (are_deterministic_algorithms_enabled, get_default_device,  # noqa: E402,F401
-                        get_float32_matmul_precision, is_deterministic_algorithms_warn_only_enabled,
-                        set_default_device, set_default_tensor_type, get_deterministic_debug_mode, set_deterministic_debug_mode,
-                        set_flush_denormal, set_float32_matmul_precision,
-                        set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
+from ._global_settings import (  # noqa: E402,F401
+    are_deterministic_algorithms_enabled, get_default_device, get_float32_matmul_precision,
+    is_deterministic_algorithms_warn_only_enabled, set_default_device, set_default_tensor_type,
+    get_deterministic_debug_mode, set_deterministic_debug_mode, set_flush_denormal, set_float32_matmul_precision,
+    set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
 from . import (amp, autograd, backends, checkpoint, compiler, cuda, distributed, fft, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
                random, special, storage, torch_version, types, utils, version)
 from ._surface import modules as _surface_modules  # noqa: E402

@@ -5,7 +5,7 @@ count are replaced by the function's identity in the input's dtype: a reduction 
 """
 from . import _C, _surface
 from ._ignored import harmless, ignored
-from ._info import iinfo
+from ._dtype_limits import iinfo
 from .nn.functional import softmin as _softmin
 
 __path__ = []  # PyTorch has modules below it: argand/_surface/masked.txt has them

@@ -57,7 +57,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
             return _C._save_to_path(obj, os.fsdecode(f))
         except ValueError as no_data:  # which is seen before anything is written
             error = no_data
-    from ._objects import save as save_objects
+    from ._pickled_files import save as save_objects
     try:
         save_objects(obj, f, pickle_module, pickle_protocol, legacy=not _use_new_zipfile_serialization,
                      says_byte_order=not _disable_byteorder_record)

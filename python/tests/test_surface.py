@@ -46,6 +46,14 @@ def test_each_name_is_what_its_table_says(module):
         found.no_such_name
 
 
+def test_all_names_of_a_module_that_has_no_file():
+    names = {}
+    exec("from argand.quantization import *", names)
+    assert names["QuantStub"] is torch.ao.quantization.QuantStub and names["quantize"] is torch.ao.quantization.quantize
+    importlib.import_module("argand.ao.quantization.quantize")  # a module of the same name does not hide the function
+    assert torch.ao.quantization.quantize is names["quantize"]
+
+
 def test_dir_has_what_can_be_asked_for():
     for module in ("", "cuda", "distributed", "jit", "nn.functional", "utils", "optim", "autograd", "_C", "export"):
         found = ours(module)

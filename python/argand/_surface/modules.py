@@ -42,6 +42,8 @@ class TableModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__doc__ = "Names of PyTorch's module: see argand/_surface."
 
         def find(attribute):
+            if attribute == "__all__":
+                return [public for public in listed() if not public.startswith("_")]
             if shown is not None and not attribute.startswith("__"):
                 source = import_module(full(shown))
                 if hasattr(source, attribute):

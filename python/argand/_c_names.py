@@ -3,7 +3,7 @@ import contextlib
 import sys
 import threading
 
-from . import _C, _surface, _wrapped
+from . import _C, _surface, _c_functorch
 from ._ignored import harmless
 
 
@@ -162,7 +162,7 @@ for _thing in (_cuda_clearCublasWorkspaces, _dispatch_key_for_device, _get_accel
 # A module of its own, since packages import from it.
 _C.__path__ = []
 _C.__getattr__, _C.__dir__ = _surface.of(_C.__name__)
-_C._functorch = sys.modules[_C.__name__ + "._functorch"] = _wrapped
+_C._functorch = sys.modules[_C.__name__ + "._functorch"] = _c_functorch
 _C._TensorMeta = type(_C.Tensor)
 _C._has_xpu = _C._has_mps = _C._has_mkldnn = False
 
