@@ -11,6 +11,7 @@ module of ours has what it can be asked for.
 import argparse
 import ast
 import importlib
+import importlib.util
 import inspect
 import io
 import logging
@@ -70,10 +71,11 @@ def public_names(module):
         home = getattr(value, "__module__", None)
         if name.startswith("_") or isinstance(value, NO_CONSTANTS):
             continue
-        if callable(value) and isinstance(home, str) and not isinstance(value, typing._GenericAlias if hasattr(typing, "_GenericAlias") else ()):
-            if home == module.__name__ or (hasattr(module, "__path__") and home.partition(".")[0] == "torch"):
-                found.add(name)
-        elif name in constants:
+        if isinstance(home, str) and (inspect.isclass(value) or inspect.isroutine(value)):
+            is_here = home == module.__name__ or (hasattr(module, "__path__") and home.partition(".")[0] == "torch")
+        else:
+            is_here = name in constants
+        if is_here:
             found.add(name)
     return found
 
@@ -126,8 +128,7 @@ class Comparison:
         """What the tables say of one module."""
         name = f"torch.{short}" if short else "torch"
         theirs = imported(name)
-        exists = theirs is not None or importlib.util.find_spec(name.rpartition(".")[0] or name) is None or find(name)
-        if not exists:
+        if theirs is None and not exists(name):
             self.say(f"[{short}]: PyTorch has no such module")
         if section.absent is not None:
             if imported(ours(name)) is not None:
@@ -185,8 +186,8 @@ class Comparison:
                 self.say(f"{where}: a name that is refused raises NotImplementedError")
 
 
-def find(name):
-    """Whether there is a module, which may fail to be imported."""
+def exists(name):
+    """Whether there is a module of this name, which need not be one that can be imported here."""
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError, AttributeError):
@@ -216,7 +217,7 @@ def main():
     if given.missing:
         for name, names in comparison.missing.items():
             print(f"{name}: {'*' if names is None else ' '.join(names)}")
-    else:
+    elif comparison.wrong:
         print("\n".join(comparison.wrong))
     counts = comparison.counts
     print(f"{sum(counts.values())} public names in {len(modules)} modules of PyTorch {torch.__version__}: "
