@@ -4,3 +4,7 @@ from . import _C
 
 def __getattr__(name):
     return getattr(_C, name)
+
+
+def __dir__():
+    return dir(_C)

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from ._named_modules import NamedModules
+from ._surface.modules import TableModules
 from ._torch_modules import say_torch
 from .torch_version import FOLLOWED, TorchVersion
 
@@ -35,7 +35,9 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         except ModuleNotFoundError:
             found = None
         if found is None:
-            raise ModuleNotFoundError(f"No module named '{name}': Argand has no '{real}'", name=name)
+            from ._surface.table import why_absent
+            why = why_absent(real.partition(".")[2]) or f"Argand has no '{real}'"
+            raise ModuleNotFoundError(f"No module named '{name}': {why}", name=name)
         is_package = found.submodule_search_locations is not None
         return importlib.machinery.ModuleSpec(name, self, origin=found.origin, is_package=is_package)
 
@@ -81,7 +83,7 @@ class _Own(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if not name.startswith("argand."):
             return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target) or NamedModules().find_spec(name)
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target) or TableModules().find_spec(name)
         if spec is None:
             return None
         run = spec.loader.exec_module

@@ -5,15 +5,8 @@ import types
 
 from . import _compile
 from ._ignored import harmless
-from ._refused import refused
 from .compiler import _NOT_COMPILED
 
-__all__ = ["config", "set_stance", "set_default_backend", "get_default_backend", "set_enable_guard_collectives",
-           "keep_portable_guards_unsafe", "keep_tensor_guards_unsafe", "skip_all_guards_unsafe", "skip_guard_on_all_nn_modules_unsafe",
-           "skip_guard_on_globals_unsafe", "skip_guard_on_inbuilt_nn_modules_unsafe", "save_cache_artifacts", "load_cache_artifacts",
-           "wrap_numpy", "load_compiled_function", "precompile"]
-
-_NONE = "there is no compiler; calls are fused and replayed as they are"
 config = types.SimpleNamespace(cache_key_tag="")  # options are kept and read by nobody
 
 
@@ -68,7 +61,6 @@ def _all_guards(guard_entries, *_, **__):
     """Which guards of a compiled program to keep: there are no programs."""
     return [True] * len(guard_entries)
 
-
 keep_portable_guards_unsafe = keep_tensor_guards_unsafe = skip_all_guards_unsafe = skip_guard_on_all_nn_modules_unsafe = _all_guards
 skip_guard_on_globals_unsafe = skip_guard_on_inbuilt_nn_modules_unsafe = _all_guards
 
@@ -93,6 +85,3 @@ def wrap_numpy(fn):
         args, kwargs = tree_map_only(_C.Tensor, lambda t: t.numpy(), (args, kwargs))
         return tree_map_only((numpy.ndarray, numpy.generic), _C.as_tensor, fn(*args, **kwargs))
     return call
-
-
-load_compiled_function, precompile = (refused("torch.compiler." + name, _NONE) for name in ("load_compiled_function", "precompile"))

@@ -6,13 +6,7 @@ from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 
 from . import _C
 from ._ignored import ignored
-from ._refused import refused
 from .serialization import _mapping, _serialization_tls
-
-__all__ = ["FILE_LIKE", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "add_safe_globals", "get_safe_globals", "clear_safe_globals",
-           "safe_globals", "LoadEndianness", "get_default_load_endianness", "set_default_load_endianness", "get_crc32_options",
-           "set_crc32_options", "get_default_mmap_options", "set_default_mmap_options", "SourceChangeWarning", "location_tag",
-           "register_package", "skip_data", "get_unsafe_globals_in_checkpoint", "normalize_storage_type"]
 
 FILE_LIKE = typing.Union[str, os.PathLike, typing.IO[bytes]]
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable[[typing.Any, str], typing.Any], _C.device, str, typing.Dict[str, str]]]
@@ -78,7 +72,6 @@ class LoadEndianness(enum.Enum):
     NATIVE = 1
     LITTLE = 2
     BIG = 3
-
 
 _orders = {"load": None}
 
@@ -156,8 +149,3 @@ def location_tag(storage):
     """The location of a storage, as files name it."""
     device = storage.device
     return "cpu" if device.type == "cpu" else str(device)
-
-
-_DATA = "files are read and written by the library, which has no hooks for it"
-register_package, normalize_storage_type = (
-    refused("torch.serialization." + name, _DATA) for name in ("register_package", "normalize_storage_type"))

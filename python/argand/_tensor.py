@@ -3,7 +3,7 @@ import copyreg
 import numbers
 import warnings
 
-from . import _C, _settings, _sharing
+from . import _C, _global_settings, _sharing
 from ._hook_handles import RemovedByCall
 from ._ignored import harmless
 from ._tensor_arguments import need_tensors
@@ -55,7 +55,7 @@ def _as_parameter(self, text):
 def __repr__(self, *, tensor_contents=None):
     if _C._intercepts(self):
         return _text_of_wrapper(self, tensor_contents)
-    text = self._text(**_settings.print_options)
+    text = self._text(**_global_settings.print_options)
     if tensor_contents is not None:  # in the place of the elements
         end = text.rindex("]") + 1 if "]" in text else text.find(", ") if ", " in text else len(text) - 1
         text = f"tensor({tensor_contents}{text[end:]}"
@@ -355,8 +355,8 @@ def storage_type(self):
     """The class of its storage(), torch.FloatStorage or the like."""
     kind = KINDS[self.dtype]
     if self.is_cuda:
-        from .cuda import _more
-        return getattr(_more, kind)
+        from .cuda import _legacy_types
+        return getattr(_legacy_types, kind)
     return ON_CPU[kind]
 
 

@@ -1,13 +1,13 @@
 """How tensors become text, by the names that packages import from torch._tensor_str."""
-from . import _settings
-from ._settings import set_printoptions  # noqa: F401
+from . import _global_settings
+from ._global_settings import set_printoptions  # noqa: F401
 
 
 class _Options:
     """What set_printoptions() sets, as attributes."""
 
     def __init__(self):
-        self.__dict__ = _settings.print_options
+        self.__dict__ = _global_settings.print_options
 
 
 PRINT_OPTS = _Options()
@@ -19,6 +19,6 @@ def _str(self, *, tensor_contents=None):
 
 def _tensor_str(self, indent):
     """The elements alone, lines after the first indented."""
-    text = self.detach()._text(**_settings.print_options)
+    text = self.detach()._text(**_global_settings.print_options)
     inner = text[len("tensor("):text.rindex("]") + 1] if "]" in text else text[len("tensor("):-1]
     return inner.replace("\n" + " " * len("tensor("), "\n" + " " * indent)

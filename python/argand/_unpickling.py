@@ -13,17 +13,19 @@ import zipfile
 
 from . import _C
 from ._dispatch import StateOff
-from ._objects import DTYPES
+from ._pickled_files import DTYPES
 from .storage import TypedStorage, UntypedStorage
 
 _MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # what the format before PyTorch 1.6 begins with
 _PROTOCOL = 1001
+# Where pickles say that types of storages are; argand._objects is the former name of argand._pickled_files.
+_OF_STORAGES = ("torch", "torch.storage", "torch.cuda", "argand.storage", "argand._objects", "argand._pickled_files")
 BLOCKED = ("sys", "os", "posix", "nt")  # modules of which no name is ever allowed
 
 
 def _storage_type(module, name):
     """The type of a storage that a pickle names, as its dtype; UntypedStorage has none."""
-    if module in ("torch", "torch.storage", "torch.cuda", "argand.storage", "argand._objects") and (name in DTYPES or name == "UntypedStorage"):
+    if module in _OF_STORAGES and (name in DTYPES or name == "UntypedStorage"):
         return StorageType(DTYPES.get(name))
     return None
 

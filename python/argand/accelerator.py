@@ -2,7 +2,7 @@
 from . import _C, cuda
 from ._ignored import harmless
 
-__path__ = []  # PyTorch has modules below it: see _named_modules.py
+__path__ = []  # PyTorch has modules below it: argand/_surface/accelerator.txt has them
 
 
 def is_available():

@@ -1,7 +1,7 @@
 """torch.compiler.  Nothing is compiled: the library fuses and replays calls without a compiler."""
 from ._compile import allow_in_graph, compile, disable, is_compiling, list_backends  # noqa: F401
 from ._ignored import harmless
-from ._later import names
+from . import _surface
 
 is_dynamo_compiling = is_compiling
 
@@ -38,4 +38,4 @@ def cudagraph_mark_step_begin():
 cudagraph_mark_warmup_incomplete = cudagraph_mark_step_begin
 
 
-__getattr__ = names(__name__, f"{__package__}._compiler_names")
+__getattr__, __dir__ = _surface.of(__name__)

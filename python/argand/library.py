@@ -10,11 +10,11 @@ import re
 import threading
 import typing
 
-from . import _C, _custom_calls, _dispatch
+from . import _C, _custom_calls, _dispatch, _surface
 from ._ignored import harmless, ignored
-from ._more import Tag
+from ._tags import Tag
 from ._overloads import OpOverloadPacket
-from ._refused import refused
+from ._surface.refusals import refused
 from ._schemas import parse
 from .autograd import _vmap_levels
 from .autograd.function import Function
@@ -499,12 +499,6 @@ def get_ctx():
                        "that are known")
 
 
-_CALLED = "ops are called as they are: nothing is dispatched or traced"
-fallthrough_kernel, get_kernel, opcheck, register_autocast, register_torch_dispatch = (
-    refused("torch.library." + name, _CALLED) for name in ("fallthrough_kernel", "get_kernel", "opcheck", "register_autocast",
-                                                          "register_torch_dispatch"))
-
-
 class _Namespace:
     """torch.ops.pack: the ops of a package."""
 
@@ -607,3 +601,6 @@ class _Ops:
 
 
 ops = _Ops()
+
+
+__getattr__, __dir__ = _surface.of(__name__)

@@ -3,23 +3,16 @@
 A mask is broadcast to the input, whose dimensions it may not exceed in number; without one all elements count.  Elements that do not
 count are replaced by the function's identity in the input's dtype: a reduction of no elements is the identity, or NaN if there is none.
 """
-from . import _C
+from . import _C, _surface
 from ._ignored import harmless, ignored
-from ._info import iinfo
-from ._refused import refused, refused_class
+from ._dtype_limits import iinfo
 from .nn.functional import softmin as _softmin
 
-__path__ = []  # PyTorch has modules below it: see _named_modules.py
+__path__ = []  # PyTorch has modules below it: argand/_surface/masked.txt has them
 
 __all__ = ["amax", "amin", "argmax", "argmin", "as_masked_tensor", "cumprod", "cumsum", "is_masked_tensor", "log_softmax", "logaddexp",
            "logsumexp", "masked_tensor", "MaskedTensor", "mean", "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum",
            "var"]
-
-_WHY = "a tensor does not carry its mask here: the functions of torch.masked take mask="
-MaskedTensor = refused_class("torch.masked.MaskedTensor", _WHY)
-masked_tensor = refused("torch.masked.masked_tensor", _WHY)
-as_masked_tensor = refused("torch.masked.as_masked_tensor", _WHY)
-
 
 @harmless(obj="there are no masked tensors")
 def is_masked_tensor(obj, /):
@@ -197,3 +190,6 @@ def logaddexp(input, other, *, dtype=None, input_mask=None, other_mask=None):
     """log(e^input + e^other), each with a mask of its own; -inf where neither counts."""
     both = (_bounded("logaddexp", x, m, -1) for x, m in ((input, input_mask), (other, other_mask)))
     return _C.logaddexp(*both).to(dtype or input.dtype)
+
+
+__getattr__, __dir__ = _surface.of(__name__)

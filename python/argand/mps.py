@@ -1,7 +1,7 @@
 """Apple's GPUs, which are not supported: the functions that programs call before they use them.  As in PyTorch without MPS, functions
 that need such a GPU raise RuntimeError."""
 from ._ignored import harmless
-from ._named_modules import names_of as _names_of
+from . import _surface
 
 
 def is_available():
@@ -34,4 +34,4 @@ globals().update({name: _without_backend(name, work) for name, work in {
     "set_rng_state": "getDefaultGenerator"}.items()})
 
 
-__getattr__ = _names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

@@ -11,9 +11,8 @@ import pickle
 import re
 import threading
 
-from . import _C
+from . import _C, _surface
 from ._ignored import harmless
-from ._later import names
 
 DEFAULT_PROTOCOL = 2
 _TELLS = "it tells where a storage goes, and moves nothing"
@@ -58,7 +57,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
             return _C._save_to_path(obj, os.fsdecode(f))
         except ValueError as no_data:  # which is seen before anything is written
             error = no_data
-    from ._objects import save as save_objects
+    from ._pickled_files import save as save_objects
     try:
         save_objects(obj, f, pickle_module, pickle_protocol, legacy=not _use_new_zipfile_serialization,
                      says_byte_order=not _disable_byteorder_record)
@@ -307,4 +306,4 @@ def default_restore_location(storage, location):
     return storage.to(device=_C.device(location))
 
 
-__getattr__ = names(__name__, f"{__package__}._serialization_names")
+__getattr__, __dir__ = _surface.of(__name__)

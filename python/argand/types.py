@@ -3,9 +3,8 @@ import builtins
 import os
 import typing
 
-from . import _C
+from . import _C, _surface
 from ._C import Size, Tensor  # noqa: F401
-from ._later import names
 from .storage import UntypedStorage
 
 _int, _float, _bool, _complex = builtins.int, builtins.float, builtins.bool, builtins.complex
@@ -19,4 +18,4 @@ Storage = UntypedStorage
 IntLikeType, FloatLikeType, BoolLikeType = int, float, bool
 
 
-__getattr__ = names(__name__, f"{__package__}._symbols")
+__getattr__, __dir__ = _surface.of(__name__)

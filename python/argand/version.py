@@ -1,5 +1,5 @@
 """Versions, as torch.version.  `cuda` is that of the CUDA backend's build ("13.0"), None where there is no backend."""
-from . import _C
+from . import _C, _surface
 
 __version__ = _C.__version__
 debug = False
@@ -7,12 +7,13 @@ git_version = ""
 hip = rocm = xpu = None
 
 
-def __getattr__(name):
-    if name != "cuda":
-        raise AttributeError(f"module 'torch.version' has no attribute '{name}'")
+def _cuda_of_the_backend():
     # Asked for late: finding the backend loads it.
     try:
         number = _C.cuda._runtime_version()
     except _C.DeviceError:
         return None
     return f"{number // 1000}.{number % 1000 // 10}"
+
+
+__getattr__, __dir__ = _surface.of(__name__)

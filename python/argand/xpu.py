@@ -1,8 +1,8 @@
 """Intel's GPUs, which are not supported: the functions that programs call before they use them."""
-from ._named_modules import names_of as _names_of
+from . import _surface
 from .mps import device_count, empty_cache, is_available, manual_seed, synchronize  # noqa: F401
 
-__path__ = []  # PyTorch has modules below it: see _named_modules.py
+__path__ = []  # PyTorch has modules below it: argand/_surface/xpu.txt has them
 default_generators = ()
 
 
@@ -16,4 +16,4 @@ def is_current_stream_capturing():
     return False
 
 
-__getattr__ = _names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

@@ -15,7 +15,7 @@ RECORDED = os.path.join(os.path.dirname(__file__), "recorded", "modules.json")
 
 COMPARED = f"""
 import importlib, json
-from argand._refused import is_refused
+from argand._surface.refusals import is_refused
 different, same = [], 0
 for module, homes in json.load(open({RECORDED!r})).items():
     try:
@@ -39,7 +39,8 @@ SHARED = {"torch.nn.functional": ("rms_norm", "sigmoid", "tanh"), "torch._C._nn"
           "torch.autograd": ("variable",), "torch.cuda": ("CudaError",), "torch.multiprocessing.reductions": ("init_reductions",),
           "torch._environment": ("is_fbcode",), "torch.utils.checkpoint": ("DefaultDeviceType",),
           "torch.autograd.variable": ("Variable",),
-          "torch.compiler": ("compile",), "torch.func": ("functional_call",), "torch": ("Event", "Node", "Stream", "addmv_", "bilinear", "conv_tbc", "detach_", "rrelu_"),
+          "torch.compiler": ("compile",), "torch.func": ("functional_call",),
+          "torch": ("Event", "Node", "Stream", "addmv_", "bilinear", "conv_tbc", "detach_", "fork", "rrelu_", "wait"),
           "torch._jit_internal": ("export", "ignore", "unused"), "torch.jit._script": ("ScriptModule", "interface", "script_method"),
           "torch.jit": ("Future", "script_if_tracing"), "torch.hub": ("tqdm",), "torch.types": ("Storage",), "torch._C": ("StorageBase", "to_dlpack")}
 ELSEWHERE = ("torch.mtia", "torch.xpu", "torch.accelerator")  # shown by several modules of devices
@@ -62,7 +63,7 @@ def test_names_are_of_pytorchs_modules(tmp_path):
 
 PICKLED = f"""
 import copy, importlib, json, pickle
-from argand._refused import is_refused
+from argand._surface.refusals import is_refused
 failed, same = [], 0
 for module, homes in json.load(open({RECORDED!r})).items():
     try:

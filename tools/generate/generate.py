@@ -12,6 +12,7 @@ Reads argand/ops/**/*.cpp of the repository this file is in; writes below DIR
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
   docs/results.md                   what the benchmarks measured, from bench/results
+  docs/python-names.md              names of PyTorch that are not here, from python/argand/_surface
   python/bindings/<family>.cpp      the Python front's functions and methods
   python/_C.pyi                     their types, for tools
   python/return_types.pyi           the named tuples that they return
@@ -24,6 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import emit  # noqa: E402
+import names_page  # noqa: E402
 import python_front  # noqa: E402
 import results_page  # noqa: E402
 from definitions import calls_left_to_cpu, read_ops  # noqa: E402
@@ -66,6 +68,7 @@ def main():
     write(out / "names.txt", "".join(f"{name}\n" for name in sorted({schema.name for op in ops for schema in op.schemas if not schema.library})))
     write(out / "docs" / "operators.md", emit.reference(ops, left))
     write(out / "docs" / "results.md", results_page.page(ops_dir.parents[1] / "bench" / "results"))
+    write(out / "docs" / "python-names.md", names_page.page(ops_dir.parents[1] / "python" / "argand"))
     for name, text in python_front.bindings(ops).items():
         write(out / "python" / "bindings" / name, text)
     template = ops_dir.parents[1] / "python" / "bindings" / "_C.pyi.in"

@@ -1,5 +1,6 @@
-"""What the Python files of the package define, import and load at first use, and the types that are certain from their text."""
+"""What the Python files of the package define and import, what its tables add to that, and the types that are certain."""
 import ast
+import importlib.util
 import re
 
 KINDS = {bool: "builtins.bool", int: "builtins.int", float: "builtins.float", str: "builtins.str", bytes: "builtins.bytes",
@@ -24,11 +25,19 @@ def results_of(stub):
     return {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
 
 
+def tables_of(folder):
+    """{module: Section} of the tables of names of the package in a folder: see _surface/table.py there."""
+    spec = importlib.util.spec_from_file_location("argand_table", folder / "_surface" / "table.py")
+    table = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(table)
+    return table.everything()
+
+
 class Package:
     """The modules of a package, by their dotted names below it ("" is the package itself)."""
 
     def __init__(self, folder, extension, make):
-        self.folder, self.modules = folder, {}
+        self.folder, self.modules, self.tables = folder, {}, tables_of(folder)
         self.extension = ast.parse(extension)
         self.operators = results_of(self.extension)
         self.surface = {"_C": sorted(self.names_of_stub(self.extension))}
@@ -37,6 +46,14 @@ class Package:
             is_package = parts[-1] == "__init__"
             name = ".".join(parts[:-1] if is_package else parts)
             self.modules[name] = make(self, name, is_package, ast.parse(path.read_text()))
+        for name, section in self.tables.items():  # modules that have no file
+            if name not in self.modules and section.absent is None and name.partition(".")[0] != "_C":
+                source = f"argand.{section.shown}".rstrip(".")
+                text = "" if section.shown is None else f"from {source} import *"
+                self.modules[name] = make(self, name, True, ast.parse(text))
+        parents = {name.rpartition(".")[0] for name in self.modules}
+        for name, module in self.modules.items():
+            module.is_moved = name in parents and not module.is_package
 
     @staticmethod
     def names_of_stub(tree):
@@ -63,6 +80,7 @@ class Module:
         self.shown = None
         self.asked = set()    # functions whose results are being found
         self.nested = []      # statements of the top level, without those that are tests
+        self.is_moved = False  # whether its stub is that of a folder, since modules that have no file stand below it
         self.collect(tree.body)
 
     # ---- what there is
@@ -157,16 +175,15 @@ class Module:
                         found[name] = of.definitions().get(alias.name, "class" if capital else "function")
                     else:
                         found[name] = "class" if capital else "function"
-        for name, _ in self.later():
-            found.setdefault(name, "later")
+        for name, (kind, _, _) in self.later().items():
+            found.setdefault(name, kind)
         for name in self.by_prefix():
             found.setdefault(name, "function")
         for name in self.by_suffix():
             found.setdefault(name, "class")
         for name in self.loaded():
             found.setdefault(name, "module")
-        for name in ("TYPE_CHECKING", "_LATER", "_late"):
-            found.pop(name, None)
+        found.pop("TYPE_CHECKING", None)
         return found
 
     def imported_here(self, name):
@@ -193,49 +210,24 @@ class Module:
         return list(names)
 
     def later(self):
-        """(name, module that has it) of the names that are loaded at first use; a module that is one itself has its own name."""
-        found = []
-        for node in self.nested:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_LATER":
-                found += [(name, source) for name, source in literal(node.value).items()]
-            for call in ast.walk(node) if isinstance(node, ast.Assign) else ():
-                # names(__name__, f"{__package__}._more"): the names in __all__ of that module
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("names", "_names"):
-                    source = call.args[1].values[1].value.lstrip(".")
-                    base = self.name if self.is_package else self.name.rpartition(".")[0]
-                    listed = self.package.modules[".".join(filter(None, (base, source)))].listed() or []
-                    found += [(name, source) for name in listed]
-            if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
-                found += self.found_by(node)
-        return found
+        """{name: (kind, where, detail)} of the names that the tables add to the module.
 
-    def found_by(self, getattribute):
-        """What a module's __getattr__ finds, by its tests of the name and what it returns after each."""
-        base = self.name if self.is_package else self.name.rpartition(".")[0]
-        below = lambda name: ".".join(filter(None, (base, name)))  # noqa: E731
-        text, found = ast.unparse(getattribute), []
-        for source in re.findall(r"(?:\w+) = import_module\('\.(\w+)', __name__\)\n\s+if name in \w+\.__all__", text):
-            found += [(name, source) for name in self.package.modules[below(source)].listed() or []]
-        for node in ast.walk(getattribute):
-            if not (isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and ast.unparse(node.test.left) == "name"):
-                continue
-            asked = node.test.comparators[0]
-            if isinstance(asked, ast.Name):  # of a table above
-                asked = next((n.value for n in self.nested if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == asked.id), asked)
-            asked = literal(asked)
-            names = [asked] if isinstance(asked, str) else [n for n in asked or () if isinstance(n, str)]
-            answers = [ast.unparse(n.value) for part in node.body for n in ast.walk(part) if isinstance(n, ast.Return) and n.value]
-            for name in names:
-                m = re.fullmatch(r"getattr\((?:import_module\('\.(\w+)', __name__\)|(\w+)), name\)", answers[0]) if answers else None
-                of = re.fullmatch(r"import_module\('\.(\w+)', __name__\)\.(\w+)", answers[0]) if answers else None
-                if below(name) in self.package.modules:
-                    found.append((name, name))
-                elif m and below(m[1] or m[2]) in self.package.modules:
-                    found.append((name, m[1] or m[2]))
-                elif of and of[2] == name:
-                    found.append((name, of[1]))
-                elif not isinstance(node.test.ops[0], (ast.NotIn, ast.NotEq)):
-                    found.append((name, None))
+        The kinds "class" and "function" are refused, or ignored, with the reason and the base class; "later" is loaded
+        from a module, by its name there (".": the module itself); "value" is computed.
+        """
+        section, found = self.package.tables.get(self.name), {}
+        if section is None:
+            return found
+        for name, entry in section.names.items():
+            if entry.kind in ("late", "own"):
+                found[name] = "later", entry.text, entry.detail
+            elif entry.kind == "computed":
+                found[name] = "value", None, ""
+            elif entry.kind != "absent":
+                found[name] = "class" if name.lstrip("_")[:1].isupper() else "function", entry, entry.detail
+        found = {name: what for name, what in found.items() if "." not in name}
+        for name in self.package.exported(section.all_of) if section.all_of else ():
+            found.setdefault(name, ("later", section.all_of, ""))
         return found
 
     def loaded(self):

@@ -2,8 +2,8 @@
 """Writes the types of the Python package: `python_types.py --package python/argand --extension _C.pyi --out DIR`.
 
 For each module of the package it writes a stub below DIR/argand-stubs: signatures with their defaults and docstrings, classes with the
-attributes that their methods assign, and every name that a program can ask the module for.  Checkers do not follow what the sources do
-at run time, such as loading a module at the first use of a name, so the stubs have no __getattr__ of modules, and a name that is not
+attributes that their methods assign, and every name that a program can ask the module for: also those that the tables in
+python/argand/_surface say are loaded at first use, or refused.  So the stubs have no __getattr__ of modules, and a name that is not
 there is an error.  The stubs below DIR/torch-stubs and DIR/functorch-stubs show the same names under the names of PyTorch's modules,
 by the tables that `python -m argand` uses.
 
@@ -198,7 +198,7 @@ class Stub(Module):
     def imports(self, node):
         if isinstance(node, ast.Import):
             return ["import " + ", ".join(a.name + (f" as {a.asname}" if a.asname else "") for a in node.names)]
-        source = "." * node.level + (node.module or "")
+        source = "." * (node.level + (self.is_moved and node.level > 0)) + (node.module or "")
         if node.names[0].name == "*":
             names, hides = next((names, hides) for star, names, hides in self.starred() if star is node)
             # A checker takes the first of two definitions, Python the last.
@@ -224,7 +224,9 @@ class Stub(Module):
         out += ["import builtins", "from typing import Any, Iterator", "from typing_extensions import Self"]
         defined = self.definitions()
         if "_C" not in defined and self.name != "_C":
-            out.append("from " + "." * (self.name.count(".") + (1 if self.name and not self.is_package else 1 + bool(self.name))) + " import _C")
+            folder = self.is_package or self.is_moved
+            dots = self.name.count(".") + (1 if self.name and not folder else 1 + bool(self.name))
+            out.append("from " + "." * dots + " import _C")
         written = set()
         for node in self.nested:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -236,15 +238,9 @@ class Stub(Module):
             names = set(self.all_names())
             out.append("__all__ = [" + ", ".join(f'"{n}"' for n in dict.fromkeys(listed) if n in names) + "]")
         given = {name for _, names, _ in self.starred() for name in names}
-        for name, source in dict(reversed(self.later())).items():
-            base = self.name if self.is_package else self.name.rpartition(".")[0]
-            of = self.package.modules.get(".".join(filter(None, (base, source)))) if source else None
-            if name in given:
-                continue
-            if source is None or name != source and of is not None and name not in of.all_names():
-                out.append(f"{name}: Any")
-            else:
-                out.append(f"from . import {name} as {name}" if name == source else f"from .{source} import {name} as {name}")
+        for name, (kind, where, detail) in self.later().items():
+            if name not in given and (kind == "later" or defined[name] == kind):
+                out += self.added(name, kind, where, detail)
         out += [f"{name}: builtins.type[_C.Tensor]" for name in self.by_suffix()]
         for name, operator in self.by_prefix().items():
             out.append(f"{name} = _C.{operator}")
@@ -264,10 +260,43 @@ class Stub(Module):
                     names = target.elts if isinstance(target, ast.Tuple) else [target]
                     values = node.value.elts if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) else [node.value] * len(names)
                     for n, value in zip(names, values):
-                        if isinstance(n, ast.Name) and n.id not in written and n.id not in ("__all__", "__getattr__", "__dir__", "_LATER", "_late", "TYPE_CHECKING"):
+                        if isinstance(n, ast.Name) and n.id not in written and n.id not in ("__all__", "__getattr__", "__dir__", "__path__", "TYPE_CHECKING"):
                             out.append(self.value(n.id, value))
                             written.add(n.id)
         return "\n".join(out) + "\n"
+
+    def added(self, name, kind, where, detail):
+        """The lines for a name that the tables add: see later()."""
+        if kind == "value" or kind == "later" and detail == "." and not where:
+            return [f"{name}: Any"]
+        if kind == "later" and detail == ".":
+            parent, _, module = where.rpartition(".")
+            if where == f"{self.name}.{name}".lstrip("."):
+                return [f"from . import {name} as {name}"]
+            return [f"from {dotted(parent)} import {module} as {name}"]
+        if kind == "later":
+            of, theirs = self.package.modules.get(where), detail or name
+            if theirs not in (self.package.surface["_C"] if where == "_C" else of.all_names() if of else ()):
+                return [f"{name}: Any"]
+            if theirs == name:
+                return [f"from {dotted(where)} import {name} as {name}"]
+            return [f"from {dotted(where)} import {theirs} as _as_{name}", f"{name} = _as_{name}"]
+        if kind == "function":
+            result, does = ("None", "Does nothing") if where.kind == "ignored" else ("Any", "Raises NotImplementedError")
+            doc = f"{does}: {where.text}."
+            return ["", f"def {name}(*args: Any, **kwargs: Any) -> {result}:", self.docstring(doc, "    ")]
+        base = detail.rpartition(".")
+        lines = [f"from {dotted(base[0])} import {base[2]} as _base_of_{name}"] if base[0] else []
+        lines += ["", f"class {name}({'_base_of_' + name if base[0] else detail}):".replace("()", "")]
+        lines.append(self.docstring(f"Cannot be made: {where.text}.", "    "))
+        lines.append("    def __init__(self, *args: Any, **kwargs: Any) -> None: ...")
+        for member, entry in self.package.tables[self.name].names.items():
+            holder, dot, inner = member.rpartition(".")
+            if dot and holder == name:
+                lines += [f"    {inner}: builtins.str"] if inner.isupper() else [
+                    "    @staticmethod", f"    def {inner}(*args: Any, **kwargs: Any) -> Any:",
+                    self.docstring(f"Raises NotImplementedError: {entry.text}.", "        ")]
+        return lines
 
     def value(self, name, node):
         text = ast.unparse(node)
@@ -282,22 +311,23 @@ class Stub(Module):
         return f"{name}: {'Any' if kind in (None, 'None') else kind}"
 
 
+def dotted(module):
+    """The whole name of a module of the package."""
+    return "argand" + (f".{module}" if module else "")
+
+
 def alias(package, source, names):
     """The stub of a module that has the same names as one of the package."""
-    dotted = "argand" + (f".{source}" if source else "")
     public = set(package.exported(source))
-    lines = [f"from {dotted} import *"] + [f"from {dotted} import {n} as {n}" for n in names if n not in public]
+    lines = [f"from {dotted(source)} import *"]
+    lines += [f"from {dotted(source)} import {n} as {n}" for n in names if n not in public]
     return HEADER + "\n".join(lines) + "\n"
 
 
-def tables(folder):
-    """SHOWN of _module_tables.py, and _PACKAGES of _as_torch.py."""
-    found = {}
-    for file in ("_module_tables.py", "_as_torch.py"):
-        for node in ast.parse((folder / file).read_text()).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("SHOWN", "_PACKAGES"):
-                found[node.targets[0].id] = literal(node.value)
-    return found["SHOWN"], found["_PACKAGES"]
+def names_of_packages(folder):
+    """_PACKAGES of _as_torch.py."""
+    return next(literal(node.value) for node in ast.parse((folder / "_as_torch.py").read_text()).body
+                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_PACKAGES")
 
 
 def stubs(folder, extension, results):
@@ -311,11 +341,14 @@ def stubs(folder, extension, results):
     surface["return_types"] = list(Package.names_of_stub(by_hand["return_types"]))
     package.modules["return_types"].known = dict.fromkeys(surface["return_types"], "class")
     for name, module in package.modules.items():
-        path = name.replace(".", "/") + ("/" if name else "") + "__init__" if module.is_package else name.replace(".", "/")
+        path = name.replace(".", "/")
+        if module.is_package or module.is_moved:
+            path += ("/" if name else "") + "__init__"
         if name not in by_hand:
             files[f"argand-stubs/{path}.pyi"] = module.stub()
-    shown, packages = tables(folder)
-    for theirs, ours in packages.items():
+    shown = {name: section.shown for name, section in package.tables.items()
+             if name.startswith("_C.") and section.shown is not None}
+    for theirs, ours in names_of_packages(folder).items():
         base = ours.partition(".")[2]
         folder_of = {}
         for name in modules:

@@ -1,7 +1,7 @@
 """Names of torch._dynamo that programs use: the marks of torch.compiler, and options of a compiler that Argand does not have."""
-from .._compiler_names import _NONE, set_stance
+from .. import _surface
+from .._compiler_names import set_stance
 from .._ignored import harmless
-from .._refused import refused
 from .._compile import compile as _compile, list_backends, lookup_backend, register_backend  # noqa: F401
 from ..compiler import (_NOT_COMPILED, _marks, allow_in_graph, assume_constant_result, disable, is_compiling,  # noqa: F401
                         nonstrict_trace, reset, substitute_in_graph)
@@ -28,14 +28,6 @@ def is_dynamo_supported():
 is_inductor_supported = is_dynamo_supported
 
 
-def _ignored(*_, **__):
-    """Says something to the compiler, which is not there."""
-
-
-mark_dynamic = mark_static = mark_static_address = maybe_mark_dynamic = graph_break = skip_frame = step_unsupported = _ignored
-set_recursion_limit = reset_code_caches = reset_recompile_user_contexts = _ignored
-
-
 @harmless(error_on_graph_break=_NOT_COMPILED)
 def error_on_graph_break(error_on_graph_break):
     """A scope in which a graph break would be an error: there are no graphs to break."""
@@ -47,4 +39,4 @@ def patch_dynamo_config(arg1=None, arg2=None, **values):
     return config.patch(*(() if arg1 is None else (arg1,) if arg2 is None else (arg1, arg2)), **values)
 
 
-explain, export, replay = (refused("torch._dynamo." + name, _NONE) for name in ("explain", "export", "replay"))
+__getattr__, __dir__ = _surface.of(__name__)

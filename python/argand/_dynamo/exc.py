@@ -1,5 +1,5 @@
 """The errors of torch.compile."""
 from .._compile import BackendCompilerFailed, InvalidBackend, TorchDynamoException, Unsupported  # noqa: F401
-from .._named_modules import names_of as _names_of
+from .. import _surface
 
-__getattr__ = _names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

@@ -1,6 +1,6 @@
 """Names of torch._dynamo.utils that packages import."""
 from .._ignored import harmless
-from .._named_modules import names_of as _names_of
+from .. import _surface
 
 
 @harmless(device_type="nothing is compiled for any")
@@ -9,4 +9,4 @@ def is_compile_supported(device_type):
     return False
 
 
-__getattr__ = _names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

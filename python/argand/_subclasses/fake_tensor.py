@@ -1,10 +1,9 @@
 """Tensors with a device, a dtype and sizes, and no elements: FakeTensorMode runs programs on the device "meta" as if elsewhere."""
 import contextlib
 
-from .. import _C
+from .. import _C, _surface
 from .._dispatch import _TorchDispatchModeKey, modes
 from .._ignored import harmless
-from .._named_modules import names_of as _names_of
 from .._overloads import _tensors
 from ..autograd.grad_mode import no_grad
 from ..utils import _pytree as pytree
@@ -217,4 +216,4 @@ def disable_fake_tensor_cache(fake_mode):
     yield fake_mode
 
 
-__getattr__ = _names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

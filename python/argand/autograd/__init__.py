@@ -1,8 +1,7 @@
 """Backward, gradients and Functions, as torch.autograd."""
 import warnings
 
-from .._named_modules import refused_name
-from .. import _C, _tensor
+from .. import _C, _surface, _tensor
 from .._plain_functions import plain
 from . import forward_ad, function, functional, grad_mode, graph  # noqa: F401
 from ._engine import SavedTensor, Variable, set_multithreading_enabled  # noqa: F401
@@ -87,19 +86,7 @@ def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_un
     return tuple(None if column[0] is None else _C.stack(column)[:n] for column in zip(*rows))
 
 
-def __getattr__(name):
-    # Loaded for the programs that profile.
-    from importlib import import_module
-    if name == "torch":
-        return import_module("argand")
-    if name in ("profiler", "profiler_util", "variable"):
-        return import_module("." + name, __name__)
-    if name == "_profiler_enabled":
-        return _C._profiler_is_active
-    if name in ("DeviceType", "ProfilerActivity", "ProfilerState", "kineto_available"):
-        return getattr(import_module(".profiler", __name__), name)
-    return refused_name(__name__, name)
-
+__getattr__, __dir__ = _surface.of(__name__)
 
 # Tensor.backward() imports nothing when it is called: a destructor may call it while the interpreter ends.
 _tensor._run_backward = backward

@@ -13,7 +13,7 @@ import threading
 import weakref
 from typing import NamedTuple, Optional
 
-from .. import _C
+from .. import _C, _surface
 from .grad_mode import _DecoratorContextManager, enable_grad
 
 
@@ -109,10 +109,8 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Optional[_C.Tensor]
 
 
-def __getattr__(name):
-    if name == "_current_level":
-        return len(_state.open) - 1
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def _open_level():
+    return len(_state.open) - 1
 
 
 def _is_open():
@@ -319,3 +317,6 @@ def _apply(cls, args):
         if isinstance(tangent, _C.Tensor):
             level.duals.append(_Dual(y, tangent))
     return results
+
+
+__getattr__, __dir__ = _surface.of(__name__)

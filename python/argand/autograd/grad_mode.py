@@ -1,5 +1,5 @@
 """Switches for recording the backward graph, as context managers and decorators."""
-from .. import _C
+from .. import _C, _surface
 from .._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
 from .._switches import checked_argument
 
@@ -69,3 +69,6 @@ class inference_mode(_Switch):
 
     def __exit__(self, *_):
         self._before.pop()
+
+
+__getattr__, __dir__ = _surface.of(__name__)

@@ -9,7 +9,7 @@ import traceback
 import typing
 import warnings
 
-from .. import _C
+from .. import _C, _surface
 from .._ignored import harmless, ignored
 from .profiler_util import (MEMORY_EVENT_NAME, OUT_OF_MEMORY_EVENT_NAME, DeviceType, EventList, FormattedTimesMixin,  # noqa: F401
                             FunctionEvent, FunctionEventAvg, Interval, Kernel, MemRecordsAcc, StringTable)
@@ -479,7 +479,4 @@ def symbolize_tracebacks(tracebacks):
     return [[{"name": f.name, "filename": f.filename, "line": f.lineno} for f in reversed(t)] for t in tracebacks]
 
 
-def __getattr__(name):
-    if name == "_is_profiler_enabled":  # libraries ask it before they make names for scopes
-        return _C._profiler_is_active()
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__, __dir__ = _surface.of(__name__)

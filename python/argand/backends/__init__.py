@@ -1,13 +1,6 @@
 """Settings of the libraries that Argand is built on, as torch.backends."""
-from .. import _switches
+from .. import _surface, _switches
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum  # noqa: F401
-
-
-def __getattr__(name):
-    if name not in ("cusparselt", "kleidiai", "mha", "miopen", "nnpack", "quantized", "xnnpack"):
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from importlib import import_module
-    return import_module("." + name, __name__)
 
 
 def __allow_nonbracketed_mutation():
@@ -16,4 +9,5 @@ def __allow_nonbracketed_mutation():
     return contextlib.nullcontext()
 
 
+__getattr__, __dir__ = _surface.of(__name__)
 _switches.make(__name__, {"fp32_precision": _switches.precision("all")})

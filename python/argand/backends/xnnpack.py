@@ -1,7 +1,4 @@
 """XNNPACK, a library of kernels for mobile devices: it is not used."""
+from .. import _switches
 
-
-def __getattr__(name):
-    if name == "enabled":  # False, and no switch
-        return False
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+_switches.make(__name__, {"enabled": _switches.fixed("torch.backends.xnnpack.enabled", False, "XNNPACK is not used")})

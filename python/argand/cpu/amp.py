@@ -3,7 +3,7 @@ import warnings
 
 from .. import _C, amp
 
-__path__ = []  # PyTorch has modules below it: see _named_modules.py
+__path__ = []  # PyTorch has modules below it: argand/_surface/cpu.txt has them
 
 
 class autocast(amp.autocast):

@@ -2,8 +2,7 @@
 there is none (RuntimeError)."""
 from typing import Callable  # noqa: F401 -- for annotations
 
-from .. import _C
-from .._later import names
+from .. import _C, _surface
 from .._plain_functions import plain
 from . import nvtx  # noqa: F401
 from .graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing  # noqa: F401
@@ -124,10 +123,4 @@ class device_of(device):
 
 from . import amp  # noqa: E402,F401 -- argand.amp asks is_available()
 
-_late = names(__name__, f"{__package__}._more")
-
-
-def __getattr__(name):  # last: `from . import amp` would ask it for amp
-    if name == "_initialized":  # what programs asked before there was is_initialized()
-        return is_initialized()
-    return _late(name)
+__getattr__, __dir__ = _surface.of(__name__)  # last: `from . import amp` would ask it for amp

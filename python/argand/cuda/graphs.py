@@ -1,7 +1,7 @@
 """CUDA graphs: work that is recorded once and replayed with one call."""
 import gc
 
-from .. import _C
+from .. import _C, _surface
 from .._ignored import ignored, warn_ignored
 from .._plain_functions import plain
 from .memory import empty_cache
@@ -65,3 +65,6 @@ class graph:
                 self.cuda_graph.reset()  # what was recorded is not whole
         finally:
             self.stream_ctx.__exit__(None, None, None)
+
+
+__getattr__, __dir__ = _surface.of(__name__)

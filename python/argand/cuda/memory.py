@@ -2,9 +2,8 @@
 import collections
 import json
 
-from .. import _C
+from .. import _C, _surface
 from .._ignored import ignored
-from .._later import names
 from .streams import index_of
 
 
@@ -98,4 +97,4 @@ def get_per_process_memory_fraction(device=None):
     return _C.cuda.get_per_process_memory_fraction(index_of(device))
 
 
-__getattr__ = names(__name__, f"{__package__}._more")
+__getattr__, __dir__ = _surface.of(__name__)

@@ -1,6 +1,6 @@
 """NCCL, which is not used."""
+from .. import _surface
 from .._ignored import harmless
-from .._refused import refused
 
 
 @harmless(tensors="NCCL is not used for any")
@@ -9,6 +9,4 @@ def is_available(tensors=()):
     return False
 
 
-version, unique_id, all_reduce, reduce, broadcast, all_gather, reduce_scatter = (
-    refused("torch.cuda.nccl." + name, "processes are not joined by it; nn.DataParallel uses all GPUs of one process")
-    for name in ("version", "unique_id", "all_reduce", "reduce", "broadcast", "all_gather", "reduce_scatter"))
+__getattr__, __dir__ = _surface.of(__name__)

@@ -1,9 +1,7 @@
 """Communication between processes, as torch.distributed: groups, collectives, stores, and launchers."""
 import enum
 
-from .._later import names
-
-_WHY = "it is not there yet; process groups, their collectives and DistributedDataParallel are"  # what is refused says so
+from .. import _surface
 
 
 class ReduceOp:
@@ -39,11 +37,4 @@ def is_torchelastic_launched():
     return "TORCHELASTIC_RUN_ID" in os.environ
 
 
-_late = names(__name__, f"{__package__}.distributed_c10d")
-
-
-def __getattr__(name):  # what few programs ask: loaded for those
-    if name in ("algorithms", "constants", "device_mesh", "distributed_c10d", "elastic", "fsdp", "launcher", "nn", "optim", "rpc", "tensor"):
-        from importlib import import_module
-        return import_module("." + name, __name__)
-    return _late(name)
+__getattr__, __dir__ = _surface.of(__name__)

@@ -2,28 +2,9 @@
 import enum
 import os
 
-from .._refused import refused, refused_class
-from . import _WHY
 from ._hooks import GradBucket
 
-__all__ = ["DeviceMesh", "DebugLevel", "GradBucket", "Reducer", "get_debug_level", "get_default_backend_for_device", "get_node_local_rank"]
-
-
-def _needs_a_group(name):
-    return refused("torch.distributed." + name, _WHY)
-
-
-def _never_made(name, base=object):
-    return refused_class("torch.distributed." + name, _WHY, base)
-
-
-for _name in ("init_device_mesh", "breakpoint"):
-    globals()[_name] = _needs_a_group(_name)
-    __all__.append(_name)
-Reducer = _never_made("Reducer")
-del _name
-
-DeviceMesh = _never_made("device_mesh.DeviceMesh")
+__all__ = ["DebugLevel", "GradBucket", "get_debug_level", "get_default_backend_for_device", "get_node_local_rank"]
 
 
 class DebugLevel(enum.Enum):

@@ -1,7 +1,6 @@
 """Names of torch.distributed.utils that packages import."""
-from .. import _C
+from .. import _C, _surface
 from .._ignored import harmless
-from .._named_modules import names_of
 from ._collectives import _broadcast_coalesced
 from ._work import call_site
 
@@ -33,4 +32,4 @@ def _replace_by_prefix(state_dict, old_prefix, new_prefix):
         state_dict[new_prefix + key[len(old_prefix):]] = state_dict.pop(key)
 
 
-__getattr__ = names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

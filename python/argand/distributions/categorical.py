@@ -1,6 +1,6 @@
 """The categorical distribution."""
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .probs_or_logits import ProbsOrLogits

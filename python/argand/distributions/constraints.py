@@ -1,6 +1,6 @@
 """Sets of values of parameters and results: check(value) says of each element (or vector, or matrix) whether it is in the set."""
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 
 __all__ = ["Constraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property", "greater_than", "greater_than_eq",
            "independent", "integer_interval", "interval", "half_open_interval", "is_dependent", "less_than", "lower_cholesky",

@@ -2,7 +2,7 @@
 import math
 
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from . import constraints
 from .distribution import Distribution
 from .gamma import Gamma

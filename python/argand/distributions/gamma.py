@@ -1,6 +1,6 @@
 """The gamma distribution."""
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from ..autograd import Function
 from . import constraints
 from .exp_family import ExponentialFamily

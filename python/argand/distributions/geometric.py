@@ -1,6 +1,6 @@
 """The geometric distribution."""
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from ..autograd.grad_mode import no_grad
 from ..nn import functional as F
 from . import constraints

@@ -2,7 +2,7 @@
 import math
 
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from . import constraints
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform

@@ -2,7 +2,7 @@
 import math
 
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from .location_scale import LocationScale
 from .utils import broadcast_all
 

@@ -2,7 +2,7 @@
 import math
 
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from .beta import Beta

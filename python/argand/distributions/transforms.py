@@ -5,7 +5,7 @@ from numbers import Number
 
 from .. import _C
 from .._functions import broadcast_shapes
-from .._info import finfo
+from .._dtype_limits import finfo
 from ..nn import functional as F
 from . import constraints
 from .utils import _sum_rightmost, broadcast_all, tril_matrix_to_vec, vec_to_tril_matrix

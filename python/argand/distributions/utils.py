@@ -3,7 +3,7 @@ import functools
 from numbers import Number
 
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from ..autograd.grad_mode import enable_grad
 from ..overrides import is_tensor_like
 

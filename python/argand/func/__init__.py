@@ -1,7 +1,6 @@
 """Function transforms, as torch.func: gradients, Jacobians, and vmap."""
-from .. import _C
+from .. import _C, _surface
 from .._ignored import harmless
-from .._refused import refused
 from ..nn.utils import stateless
 from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp  # noqa: F401
 from ._vmap import vmap  # noqa: F401
@@ -9,9 +8,6 @@ from ._vmap import vmap  # noqa: F401
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """module(*args, **kwargs) with the tensors of a dict, or of several, in the places of those it has."""
     return stateless.functional_call(module, parameter_and_buffer_dicts, args, kwargs, tie_weights=tie_weights, strict=strict)
-
-
-functionalize = refused("torch.func.functionalize", "nothing is traced, so that there is no program to take in-place ops out of")
 
 
 @harmless(recurse="no tensor is wrapped")
@@ -46,3 +42,6 @@ def stack_module_state(models):
                   for n, p in first.named_parameters()}
     buffers = {n: _C.stack([dict(m.named_buffers())[n].detach() for m in models]) for n, _ in first.named_buffers()}
     return parameters, buffers
+
+
+__getattr__, __dir__ = _surface.of(__name__)

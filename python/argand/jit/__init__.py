@@ -3,7 +3,7 @@ that need a compiled program raise an error."""
 import typing
 
 from .._ignored import harmless
-from .._later import names
+from .. import _surface
 from ..compiler import _marks as _same
 from . import annotations  # noqa: F401
 
@@ -87,4 +87,4 @@ def wait(future):
 ignore = unused = export = interface = script_if_tracing = _script_if_tracing = _overload = _overload_method = script_method = _same
 
 
-__getattr__ = names(__name__, f"{__package__}._names")
+__getattr__, __dir__ = _surface.of(__name__)

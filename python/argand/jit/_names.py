@@ -5,15 +5,7 @@ import types
 import typing
 
 from .._ignored import harmless
-from .._refused import refused, refused_class
-from ..futures import Future  # noqa: F401
 from . import ScriptModule
-
-__all__ = ["Future", "Attribute", "Error", "ScriptWarning", "TracerWarning", "TracingCheckError", "RecursiveScriptModule", "TracedModule",
-           "TopLevelTracedModule", "strict_fusion", "fuser", "optimized_execution", "enable_onednn_fusion", "onednn_fusion_enabled",
-           "set_fusion_strategy", "_unwrap_optional", "load", "save", "freeze", "optimize_for_inference", "export_opnames",
-           "last_executed_optimized_graph", "run_frozen_optimizations", "jit_module_from_flatbuffer", "save_jit_module_to_flatbuffer",
-           "CompilationUnit"]
 
 Attribute = collections.namedtuple("Attribute", ["value", "type"])
 
@@ -45,14 +37,12 @@ class RecursiveScriptModule(ScriptModule):
 class TracedModule(ScriptModule):
     """The type of what trace() makes of modules; there are none."""
 
-
 TopLevelTracedModule = TracedModule
 
 
 def strict_fusion():
     """A scope in which PyTorch would insist on fusing all calls."""
     return contextlib.nullcontext()
-
 
 _NO_PROGRAM = "there are no compiled programs, whose speed it would change"
 
@@ -70,7 +60,6 @@ def optimized_execution(should_optimize):
     """A scope with or without TorchScript's optimizer, which is not there."""
     return contextlib.nullcontext()
 
-
 _onednn = False
 
 
@@ -84,7 +73,6 @@ def enable_onednn_fusion(enabled):
 def onednn_fusion_enabled():
     """What enable_onednn_fusion() was told."""
     return _onednn
-
 
 _fusion_strategy = [("STATIC", 2), ("DYNAMIC", 10)]
 
@@ -104,14 +92,6 @@ def _unwrap_optional(x):
     """x, which must not be None."""
     assert x is not None, "Unwrapping null optional"
     return x
-
-
-_NONE = "there is no TorchScript; eager calls are fused and replayed as they are"
-load, save, freeze, optimize_for_inference, export_opnames, last_executed_optimized_graph, run_frozen_optimizations, \
-    jit_module_from_flatbuffer, save_jit_module_to_flatbuffer = (refused("torch.jit." + name, _NONE) for name in (
-        "load", "save", "freeze", "optimize_for_inference", "export_opnames", "last_executed_optimized_graph",
-        "run_frozen_optimizations", "jit_module_from_flatbuffer", "save_jit_module_to_flatbuffer"))
-CompilationUnit = refused_class("torch.jit.CompilationUnit", _NONE)
 
 
 def is_of(obj, kind):

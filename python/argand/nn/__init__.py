@@ -1,4 +1,5 @@
 """Neural networks, as torch.nn."""
+from .. import _surface
 from . import attention, functional, init, modules, parallel, utils  # noqa: F401
 from .modules import *  # noqa: F401,F403
 from .parallel import DataParallel  # noqa: F401
@@ -20,8 +21,4 @@ def factory_kwargs(kwargs):
     return result
 
 
-def __getattr__(name):
-    if name not in ("common_types", "grad"):
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from importlib import import_module
-    return import_module("." + name, __name__)
+__getattr__, __dir__ = _surface.of(__name__)

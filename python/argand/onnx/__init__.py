@@ -2,8 +2,8 @@
 import enum
 
 from .._ignored import harmless
-from .._named_modules import names_of as _names_of
-from . import symbolic_helper, symbolic_opset11  # noqa: F401
+from .. import _surface
+from . import symbolic_helper  # noqa: F401
 
 TrainingMode = enum.Enum("TrainingMode", {"EVAL": 0, "PRESERVE": 1, "TRAINING": 2})
 OperatorExportTypes = enum.Enum("OperatorExportTypes", {"ONNX": 0, "ONNX_ATEN": 2, "ONNX_ATEN_FALLBACK": 3, "ONNX_FALLTHROUGH": 1})
@@ -26,9 +26,4 @@ def unregister_custom_op_symbolic(symbolic_name, opset_version):
     """See register_custom_op_symbolic."""
 
 
-def export(*_, **__):
-    """Models cannot be exported."""
-    raise NotImplementedError("torch.onnx.export: there is no export to ONNX; save the state dict and export with PyTorch")
-
-
-__getattr__ = _names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

@@ -1,6 +1,6 @@
 """Marks of functions that would write ops into a file."""
 from .._ignored import harmless
-from .._named_modules import names_of as _names_of
+from .. import _surface
 
 
 @harmless(_="nothing is exported: export() says so")
@@ -9,4 +9,4 @@ def parse_args(*_):
     return lambda function: function
 
 
-__getattr__ = _names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

@@ -1,4 +1,5 @@
 """Optimizers and learning rate schedules, as torch.optim."""
+from .. import _surface
 from . import lr_scheduler  # noqa: F401
 from .adadelta import Adadelta  # noqa: F401
 from .adafactor import Adafactor  # noqa: F401
@@ -15,13 +16,4 @@ from .rmsprop import RMSprop  # noqa: F401
 from .rprop import Rprop  # noqa: F401
 from .sgd import SGD  # noqa: F401
 
-# Loaded for those who ask: few do, and averages are modules, which optimizers alone do without.
-_LATER = {"swa_utils": "swa_utils", "Muon": "muon", "SparseAdam": "sparse_adam"}
-
-
-def __getattr__(name):
-    if name not in _LATER:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from importlib import import_module
-    module = import_module("." + _LATER[name], __name__)
-    return module if name == _LATER[name] else getattr(module, name)
+__getattr__, __dir__ = _surface.of(__name__)

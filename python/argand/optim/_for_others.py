@@ -6,11 +6,6 @@ from .._ignored import harmless
 from .._tensor import Tensor
 from ..autograd.grad_mode import set_grad_enabled
 
-__all__ = ["_capturable_doc", "_default_to_fused_or_foreach", "_device_dtype_check_for_fused", "_differentiable_doc",
-           "_disable_dynamo_if_unsupported", "_foreach_doc", "_fused_doc", "_get_capturable_supported_devices",
-           "_get_foreach_kernels_supported_devices", "_get_fused_kernels_supported_devices", "_get_scalar_dtype", "_get_value",
-           "_maximize_doc", "_params_doc", "_stack_if_compiling", "_to_scalar", "_use_grad_for_differentiable", "_view_as_real"]
-
 _capturable_doc = _differentiable_doc = _foreach_doc = _fused_doc = _maximize_doc = _params_doc = ""
 
 
@@ -65,7 +60,6 @@ def _get_fused_kernels_supported_devices():
 @harmless(supports_xla="there is no XLA")
 def _get_capturable_supported_devices(supports_xla=True):
     return ["cuda"]
-
 
 _get_foreach_kernels_supported_devices = _get_capturable_supported_devices
 

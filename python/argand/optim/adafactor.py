@@ -1,6 +1,6 @@
 """Adafactor (Shazeer and Stern, 2018)."""
 from .. import _C
-from .._info import finfo
+from .._dtype_limits import finfo
 from ._native import check_form
 from ._pointwise import PointwiseOptimizer
 from .optimizer import check_shape

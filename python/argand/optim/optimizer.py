@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any, Dict, Optional, Union
 
-from .. import _C
-from .._later import names
+from .. import _C, _surface
 from .._hook_handles import add_hook as _add_hook
 
 StateDict = dict[str, Any]
@@ -335,4 +334,4 @@ def _placed_like(param, value, key=None):
     return value
 
 
-__getattr__ = names(__name__, f"{__package__}._for_others")
+__getattr__, __dir__ = _surface.of(__name__)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from .. import _C
 
-__path__ = []  # PyTorch has modules below it: see _named_modules.py
+__path__ = []  # PyTorch has modules below it: argand/_surface/signal.txt has them
 
 __all__ = ["bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann", "kaiser",
            "nuttall"]

@@ -1,13 +1,6 @@
 """Tools for training programs, as torch.utils."""
+from .. import _surface
 from . import checkpoint, data  # noqa: F401
-
-
-def __getattr__(name):
-    if name not in ("_contextlib", "_mode_utils", "_python_dispatch", "_pytree", "_foreach_utils", "_triton", "collect_env", "cpp_extension", "deterministic",
-                     "dlpack", "hooks", "weak"):
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from importlib import import_module
-    return import_module("." + name, __name__)
 
 
 def _backward_after_swap(_):
@@ -55,3 +48,6 @@ def set_module(obj, mod):
     if not isinstance(mod, str):
         raise TypeError("The mod argument should be a string")
     obj.__module__ = mod
+
+
+__getattr__, __dir__ = _surface.of(__name__)

@@ -7,6 +7,8 @@ import types
 import typing
 import warnings
 
+from .. import _surface
+
 __all__ = ["PyTree", "Context", "FlattenFn", "UnflattenFn", "DumpableContext", "ToDumpableContextFn", "FromDumpableContextFn", "PyTreeSpec",
            "TreeSpec", "LeafSpec", "keystr", "key_get", "register_pytree_node", "tree_is_leaf", "tree_flatten", "tree_flatten_with_path",
            "tree_unflatten", "tree_iter", "tree_leaves", "tree_leaves_with_path", "tree_structure", "tree_map", "tree_map_with_path",
@@ -499,8 +501,4 @@ def tree_map_with_path(func, tree, *rests, is_leaf=None):
     return spec.unflatten(func(*with_path, *parts) for with_path, *parts in zip(found, *others))
 
 
-def __getattr__(name):
-    if name not in ("treespec_dumps", "treespec_loads", "treespec_pprint", "pytree_to_str", "str_to_pytree", "_register_namedtuple"):
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from . import _pytree_text
-    return getattr(_pytree_text, name)
+__getattr__, __dir__ = _surface.of(__name__)

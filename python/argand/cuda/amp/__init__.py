@@ -1,7 +1,7 @@
 """Mixed precision on CUDA devices: torch.amp with the device filled in."""
 import warnings
 
-from ... import _C, amp
+from ... import _C, _surface, amp
 from ...amp import autocast_mode as _modes
 
 
@@ -42,8 +42,4 @@ def amp_definitely_not_available():
     return not _C.cuda.is_available()
 
 
-def __getattr__(name):
-    if name not in ("autocast_mode", "common", "grad_scaler"):
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from importlib import import_module
-    return import_module("." + name, __name__)
+__getattr__, __dir__ = _surface.of(__name__)

@@ -1,4 +1,4 @@
 """Parts of torchrun that programs import, as torch.distributed.elastic."""
-from ..._named_modules import names_of
+from ... import _surface
 
-__getattr__ = names_of(__name__)
+__getattr__, __dir__ = _surface.of(__name__)

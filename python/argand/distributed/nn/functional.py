@@ -77,7 +77,7 @@ class _AllToAll(Function):
 
 def _shapes_from_all(tensors, group):
     """The shapes of what each process sends to this one."""
-    from .._objects import all_gather_object
+    from .._object_collectives import all_gather_object
     shapes = [None] * group.size()
     all_gather_object(shapes, [tuple(t.shape) for t in tensors], group)
     return [of_rank[group.rank()] for of_rank in shapes]

@@ -1,5 +1,5 @@
 """Remote procedure calls, as torch.distributed.rpc: only names; they are not supported."""
-from .._names import _needs_a_group, _never_made
+from ... import _surface
 
 
 def is_available():
@@ -12,8 +12,4 @@ def _is_current_rpc_agent_set():
     return False
 
 
-for _name in ("init_rpc", "shutdown", "rpc_sync", "rpc_async", "remote", "get_worker_info"):
-    globals()[_name] = _needs_a_group("rpc." + _name)
-for _name in ("RRef", "WorkerInfo", "TensorPipeRpcBackendOptions", "RpcBackendOptions", "BackendType"):
-    globals()[_name] = _never_made("rpc." + _name)
-del _name
+__getattr__, __dir__ = _surface.of(__name__)

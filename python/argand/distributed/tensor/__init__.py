@@ -1,9 +1,5 @@
 """Sharded tensors, as torch.distributed.tensor: only names, for annotations and isinstance(); no tensor is sharded."""
-from .._names import _needs_a_group, _never_made
-from ..device_mesh import DeviceMesh, init_device_mesh  # noqa: F401
-
-DTensor = _never_made("tensor.DTensor")
-DTensor.from_local = _needs_a_group("tensor.DTensor.from_local")
+from ... import _surface
 
 
 class Placement:
@@ -65,6 +61,4 @@ class Partial(Placement):
         return f"Partial({self.reduce_op})"
 
 
-for _name in ("distribute_tensor", "distribute_module", "empty", "full", "ones", "rand", "randn", "zeros"):
-    globals()[_name] = _needs_a_group("tensor." + _name)
-del _name
+__getattr__, __dir__ = _surface.of(__name__)

@@ -3,7 +3,7 @@ does not store the scores; what is chosen here is remembered and changes no resu
 import contextlib
 import enum
 
-from ... import _switches
+from ... import _surface, _switches
 from ..._ignored import harmless, warn_ignored
 
 
@@ -75,17 +75,6 @@ def restore_flash_attention_impl():
     """Nothing was changed."""
 
 
-def activate_flash_attention_impl(impl):
-    """There is one kernel, which cannot be exchanged."""
-    raise NotImplementedError("torch.nn.attention.activate_flash_attention_impl: there is one kernel of attention, which cannot be "
-                              "exchanged")
-
-
-def register_flash_attention_impl(impl, *, register_fn):
-    """See activate_flash_attention_impl."""
-    raise NotImplementedError("torch.nn.attention.register_flash_attention_impl: there is one kernel of attention, which cannot be "
-                              "exchanged")
-
-
+__getattr__, __dir__ = _surface.of(__name__)
 _switches.make(__name__, {"WARN_FOR_UNFUSED_KERNELS": _switches.fixed(
     "torch.nn.attention.WARN_FOR_UNFUSED_KERNELS", False, "there is one kernel, so none is chosen for a reason")})

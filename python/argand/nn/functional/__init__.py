@@ -1,5 +1,5 @@
 """Functions of neural networks, as torch.nn.functional."""
-from ..._named_modules import names_of as _names_of
+from ... import _surface
 from ..._overridable import make_overridable as _make_overridable
 from .activation import *  # noqa: F401,F403
 from .attention import *  # noqa: F401,F403
@@ -19,11 +19,4 @@ from .vision import *  # noqa: F401,F403
 # With PyTorch the functions named here are C, and are seen as they were called.
 _make_overridable(globals(), as_given=("bilinear", "rrelu_", "scaled_dot_product_attention"))
 
-_absent = _names_of(__name__)
-
-
-def __getattr__(name):
-    if name != "grad":
-        return _absent(name)
-    from .. import grad  # torch.nn.grad, whose gradients of convolutions programs take from here, too
-    return grad
+__getattr__, __dir__ = _surface.of(__name__)

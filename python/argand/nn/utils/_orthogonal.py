@@ -1,6 +1,6 @@
 """Orthogonal matrices as a parametrization."""
 from ... import _C
-from ..._info import finfo
+from ..._dtype_limits import finfo
 from ...autograd.grad_mode import no_grad
 from ..modules.module import Module
 from .parametrize import register_parametrization

@@ -1,5 +1,5 @@
 """Weight and spectral normalization as parametrizations, and orthogonal matrices (_orthogonal.py)."""
-from ... import _C
+from ... import _C, _surface
 from ..._ignored import harmless
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
@@ -101,8 +101,5 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
         dim = 1 if isinstance(module, _TRANSPOSED) else 0
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
 
-def __getattr__(name):
-    if name != "orthogonal":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from ._orthogonal import orthogonal
-    return orthogonal
+
+__getattr__, __dir__ = _surface.of(__name__)

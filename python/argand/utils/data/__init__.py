@@ -10,6 +10,6 @@ from .files import CIFAR, read_csv, read_text  # noqa: F401
 from .shards import TarShards  # noqa: F401
 from .worker import get_worker_info  # noqa: F401
 from . import _utils  # noqa: E402,F401
-from ..._later import names as _names  # noqa: E402
+from ... import _surface  # noqa: E402
 
-__getattr__ = _names(__name__, f"{__package__}._datapipes")
+__getattr__, __dir__ = _surface.of(__name__)

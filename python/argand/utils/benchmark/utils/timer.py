@@ -4,7 +4,7 @@ import timeit
 
 import argand
 
-from ...._refused import refused
+from ...._surface.refusals import refused
 from .common import Measurement, TaskSpec
 
 

@@ -1,2 +1,0 @@
-"""torch.ao.quantization under its older name."""
-from .ao.quantization import *  # noqa: F401,F403
