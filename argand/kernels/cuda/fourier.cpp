@@ -333,6 +333,9 @@ class Transform {
     const Scratch turned(lines * p.from_points * from_size), result(in_place ? 0 : lines * p.to_points * to_size);
     void* const out = in_place ? turned.data() : result.data();
     transpose<T>(from_complex, from, turned.data(), p.outer, p.from_points, p.inner, 1);
+    // The library writes half of each line, and all of it is turned back before the other half is filled.
+    if (p.kind == CufftKind::kRealToComplex && call_.kind == FourierKind::kRealToAll)
+      fill_bytes(out, 0, static_cast<size_t>(lines * p.to_points * to_size));
     cufft_transform(p.plan, forward, turned.data(), out);
     transpose<T>(to_complex, out, to, p.outer, p.inner, p.to_points, take_scale());
   }
