@@ -3,9 +3,11 @@
     PYTHONPATH=build/release/python python bench/ddp.py [--ranks 2] [--torch PYTHON_WITH_PYTORCH] [--rows gpu/gpt2,...]
 
 Prints examples (of GPT-2: tokens) per second of the whole world, the median of five runs, for Argand and, beside it, for
-PyTorch: of one GPU, of nn.DataParallel over all, and of DistributedDataParallel, each also as a share of as many times
-the one.  On the CPU the one process has as many threads as there are ranks, and the same batch.  The rows are kept in
-bench/results, or added to the file that --results names (bench/results.py).
+PyTorch: of one GPU, of nn.DataParallel over all, of as many processes as GPUs that train models of their own at the same
+time ("alone", counted at the speed of the slowest: what DDP would reach if it cost nothing), and of
+DistributedDataParallel, each also as a share of as many times the one.  On the CPU the one process has as many threads as
+there are ranks, and the same batch.  The rows are kept in bench/results, or added to the file that --results names
+(bench/results.py).
 """
 import argparse
 import os
@@ -32,7 +34,8 @@ def per_second(command, row, mode, ranks, threads):
     outputs = [worker.stdout.read() for worker in workers]
     if any(worker.wait() for worker in workers):
         return None
-    return [float(rate) for rate in outputs[0].splitlines()[-1].split()]
+    rates = [[float(rate) for rate in output.splitlines()[-1].split()] for output in outputs if output]
+    return [min(of_run) * (ranks if mode == "alone" else 1) for of_run in zip(*rates)]
 
 
 def main():
@@ -53,7 +56,7 @@ def main():
         results = kept.setdefault(on_gpu, Results(gpu_name() if on_gpu else cpu_name(ranks), arguments.torch or sys.executable))
         modes = [("one", 1, 4 if on_gpu else ranks), ("ddp", ranks, 4 if on_gpu else 1)]
         if on_gpu:
-            modes.insert(1, ("dp", 1, 4))
+            modes[1:1] = [("dp", 1, 4), ("alone", ranks, 4)]
         rates = {mode: {} for mode, _, _ in modes}
         for name, command in libraries:
             for mode, processes, threads in modes:

@@ -1,6 +1,8 @@
 """One process of bench/ddp.py: trains a row's model, and prints examples per second of the whole world, the best of five runs.
 
     ddp_worker.py ROW MODE STEPS
+
+In the mode "alone" each of several processes trains a model of its own, and prints its own rate.
 """
 import importlib
 import os
@@ -90,8 +92,8 @@ def main():
             loss = step()
         loss.item()
         if run:
-            found.append(STEPS * batch * gpus * RANKS * units / (time.perf_counter() - begin))
-    if RANK == 0:
+            found.append(STEPS * batch * gpus * (1 if MODE == "alone" else RANKS) * units / (time.perf_counter() - begin))
+    if RANK == 0 or MODE == "alone":
         print(*(f"{rate:.0f}" for rate in found), flush=True)
 
 

@@ -43,6 +43,20 @@ def test_determinism_is_no_switch():
     assert torch.equal(*results)
 
 
+@says("The same holds for `//`, `%`, `remainder`, `fmod`, `maximum` and `minimum`: the exact result is turned into `uint8`, not the number.")
+def test_bytes_and_numbers_that_are_no_bytes():
+    x = [0, 1, 5, 200, 255]
+    bytes_ = torch.tensor(x, dtype=torch.uint8)
+    assert (bytes_ < -1).tolist() == [False] * 5
+    for number in (-3, -1, 300):
+        for got, exact in ((bytes_ // number, [a // number for a in x]), (bytes_ % number, [a % number for a in x]),
+                           (bytes_.remainder(number), [a % number for a in x]),
+                           (bytes_.fmod(number), [int(np.fmod(a, number)) for a in x]),
+                           (torch.maximum(bytes_, torch.tensor(number)), [max(a, number) for a in x]),
+                           (torch.minimum(bytes_, torch.tensor(number)), [min(a, number) for a in x])):
+            assert got.dtype == torch.uint8 and got.tolist() == [a % 256 for a in exact], number
+
+
 @says("As in PyTorch, a module is wrapped (`_orig_mod.` in its state dict)",
       "`is_compiling()` is true while such a graph is made.",
       "If there is no single graph, a warning says so and the program runs as it is; with `fullgraph=True` it is an error.",
