@@ -35,33 +35,22 @@ foreach(library cusolver cublas)
   string(TOUPPER ${library} upper)
   target_compile_definitions(argand_cuda PRIVATE ARGAND_${upper}_PATH="${path}")
 endforeach()
-# Fourier transforms; loaded in the same way.
-find_path(ARGAND_CUFFT_INCLUDE cufftXt.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-find_library(ARGAND_CUFFT_LIBRARY cufft
-  HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
-mark_as_advanced(ARGAND_CUFFT_INCLUDE ARGAND_CUFFT_LIBRARY)
-if(ARGAND_CUFFT_INCLUDE AND ARGAND_CUFFT_LIBRARY)
-  target_include_directories(argand_cuda SYSTEM PRIVATE ${ARGAND_CUFFT_INCLUDE})
-  target_compile_definitions(argand_cuda PRIVATE ARGAND_CUFFT=1 ARGAND_CUFFT_PATH="${ARGAND_CUFFT_LIBRARY}")
-endif()
-# Convolutions; loaded in the same way.
-find_path(ARGAND_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-find_library(ARGAND_CUDNN_LIBRARY cudnn
-  HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
-mark_as_advanced(ARGAND_CUDNN_INCLUDE ARGAND_CUDNN_LIBRARY)
-if(ARGAND_CUDNN_INCLUDE AND ARGAND_CUDNN_LIBRARY)
-  target_include_directories(argand_cuda SYSTEM PRIVATE ${ARGAND_CUDNN_INCLUDE})
-  target_compile_definitions(argand_cuda PRIVATE ARGAND_CUDNN=1 ARGAND_CUDNN_PATH="${ARGAND_CUDNN_LIBRARY}")
-endif()
-# Collectives between GPUs; loaded in the same way.
-find_path(ARGAND_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-find_library(ARGAND_NCCL_LIBRARY nccl
-  HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
-mark_as_advanced(ARGAND_NCCL_INCLUDE ARGAND_NCCL_LIBRARY)
-if(ARGAND_NCCL_INCLUDE AND ARGAND_NCCL_LIBRARY)
-  target_include_directories(argand_cuda SYSTEM PRIVATE ${ARGAND_NCCL_INCLUDE})
-  target_compile_definitions(argand_cuda PRIVATE ARGAND_NCCL=1 ARGAND_NCCL_PATH="${ARGAND_NCCL_LIBRARY}")
-endif()
+# argand_open_at_run_time(NAME HEADER): the library is loaded in the same way.  Without its header, the code that calls
+# it is left out of the build.
+function(argand_open_at_run_time name header)
+  string(TOUPPER ${name} upper)
+  find_path(ARGAND_${upper}_INCLUDE ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(ARGAND_${upper}_LIBRARY ${name}
+    HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
+  mark_as_advanced(ARGAND_${upper}_INCLUDE ARGAND_${upper}_LIBRARY)
+  if(ARGAND_${upper}_INCLUDE AND ARGAND_${upper}_LIBRARY)
+    target_include_directories(argand_cuda SYSTEM PRIVATE ${ARGAND_${upper}_INCLUDE})
+    target_compile_definitions(argand_cuda PRIVATE ARGAND_${upper}=1 ARGAND_${upper}_PATH="${ARGAND_${upper}_LIBRARY}")
+  endif()
+endfunction()
+argand_open_at_run_time(cufft cufftXt.h)      # Fourier transforms
+argand_open_at_run_time(cudnn cudnn_graph.h)  # convolutions
+argand_open_at_run_time(nccl nccl.h)          # collectives between GPUs
 if(cuda_tests AND ARGAND_BUILD_TESTS)
   argand_tests(argand_cuda_test ${cuda_tests})
   target_link_libraries(argand_cuda_test PRIVATE argand_cuda CUDA::cudart_static)

@@ -10,9 +10,6 @@
 namespace argand::exec {
 namespace {
 
-constexpr size_t kFew =
-    3;  // so many are copied one by one: a pointwise copy may be fused with what computes its source
-
 bool are_alike(const Tensor& to, const Tensor& from) {
   return to.dtype() == from.dtype() && to.sizes() == from.sizes() &&
          ((to.is_contiguous() && from.is_contiguous()) ||
@@ -31,11 +28,11 @@ void copy_each(std::span<const Tensor> to, std::span<const Tensor> from) {
   if (to.empty()) return;
   const Device there = to[0].device(), here = from[0].device();
   std::vector<size_t> alike;
-  if (to.size() > kFew && go_together(there, here))
+  if (to.size() > kFewCopies && go_together(there, here))
     for (size_t i = 0; i < to.size(); ++i)
       if (to[i].numel() > 0 && to[i].device() == there && from[i].device() == here && are_alike(to[i], from[i]))
         alike.push_back(i);
-  if (alike.size() <= kFew) alike.clear();
+  if (alike.size() <= kFewCopies) alike.clear();
   for (size_t i = 0, k = 0; i < to.size(); ++i) {
     if (k < alike.size() && alike[k] == i) {
       ++k;

@@ -1,10 +1,14 @@
 // Copies of many tensors in few launches.
 #pragma once
+#include <cstddef>
 #include <span>
 
 #include "argand/core/tensor.h"
 
 namespace argand::exec {
+
+// So many tensors are copied one by one: a pointwise copy may be fused with what computes its source.
+inline constexpr size_t kFewCopies = 3;
 
 // to[i] = from[i] as copy_elements() does it, for equally many tensors of equal shapes.  Pairs of one dtype and one
 // memory order without gaps are copied together: by one kernel on a device, and between two devices by copies whose

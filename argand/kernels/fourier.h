@@ -25,8 +25,8 @@ struct FourierCall {
 };
 using RunFourier = void(const FourierCall& call);
 
-// What a device prepares for a transform (a plan) is kept for the next one of the same sizes: how many plans, at most.
-// Thread-safe.
+// A device keeps the plans that it has made for transforms, to use them again for the same sizes.  This says how many,
+// and bounds them.  Thread-safe.
 class FourierPlans {
  public:
   virtual ~FourierPlans() = default;

@@ -41,7 +41,7 @@ namespace cpu {
 using LoopFn = void (*)(void* out, const void* const* ins, const void* scalars, int64_t n);
 }  // namespace cpu
 
-// What a body computes, where kernels have a way of their own for it.
+// Bodies that some kernels compute in a way of their own, and all others.
 enum class BodyKind : int8_t { kOther, kIdentity, kRelu, kThresholdBackward };
 
 // The body of a step: an expression over operands and scalar attributes, as text and as compiled loops.

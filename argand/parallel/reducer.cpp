@@ -14,7 +14,7 @@
 namespace argand::parallel {
 namespace {
 
-constexpr size_t kLarge = size_t{1} << 20;  // bytes: Note [Buckets]
+constexpr size_t kLarge = size_t{1} << 20;  // bytes of a large gradient (Note [Buckets])
 
 struct Place {
   size_t bucket = 0;
@@ -219,7 +219,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     }
   }
 
-  // All in one message, as NCCL sends several tensors.
+  // NCCL sends the tensors of one call together.
   std::function<Tensor()> send_mean(const Bucket& b) {
     std::vector<Tensor> sent{b.buffer};
     for (size_t k = 0; k < b.parameters.size(); ++k)

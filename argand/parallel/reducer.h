@@ -8,8 +8,9 @@
 // addresses repeat from step to step; otherwise it allocates new memory, and a gradient that the program keeps stays as
 // it is.
 //
-// A large gradient on a GPU is not copied: it is sent from the memory in which backward has put it, together with the
-// bucket's memory.  A hook gets all gradients of a bucket in one tensor, so with a hook all are copied.
+// A gradient of 1 MiB or more on a GPU, a large one, is not copied: it is sent from the memory in which backward has
+// put it, together with the bucket's memory.  A hook gets all gradients of a bucket in one tensor, so with a hook all
+// are copied.
 //
 // A parameter that this backward did not use counts as zeros.  After its gradients, a bucket has one number for each
 // parameter, 1 if this process used it.  If the sum is 0, no process used it, and .grad stays as it was.  So unused

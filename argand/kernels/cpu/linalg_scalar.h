@@ -1,4 +1,5 @@
-// What the loops of linear algebra share: batches of matrices in parallel, and functions of real and complex elements.
+// Helpers of the loops of linear algebra: they go through batches in parallel, and treat real and complex elements
+// alike.
 #pragma once
 #include <cmath>
 #include <complex>

@@ -14,11 +14,11 @@ constexpr int64_t kGrainBytes = 1 << 18;
 void copy_range(const Piece& p, int64_t begin, int64_t end) {
   auto* const to = static_cast<char*>(p.to);
   const auto* const from = static_cast<const char*>(p.from);
-  for (int64_t at = begin; at < end;) {
-    const int64_t row = at / p.row_bytes, column = at - row * p.row_bytes;
-    const int64_t nbytes = std::min(p.row_bytes - column, end - at);
+  int64_t row = begin / p.row_bytes, column = begin - row * p.row_bytes;
+  for (int64_t left = end - begin; left > 0; ++row, column = 0) {
+    const int64_t nbytes = std::min(p.row_bytes - column, left);
     std::memcpy(to + row * p.to_stride + column, from + row * p.from_stride + column, static_cast<size_t>(nbytes));
-    at += nbytes;
+    left -= nbytes;
   }
 }
 

@@ -67,7 +67,7 @@ struct UnscaleTable {
   const float* inv_scale;
 };
 
-// As in kernels/pieces.h; `nbytes` of all rows together.
+// Arrays of the fields of Piece (kernels/pieces.h); `nbytes` counts all rows of a piece.
 inline constexpr int kPiecesPerLaunch = 64, kPieceTile = 16384;
 struct PieceTable {
   void* to[kPiecesPerLaunch];

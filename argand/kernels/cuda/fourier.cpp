@@ -172,8 +172,8 @@ Pass make_pass(const PassShape& s) {
 struct Range {
   size_t begin, end;
 };
-// Takes the dimensions that stand directly before the last of `ends`, as many as a plan has room for, out of `dims`,
-// which ascend.
+// The run that ends with the dimension `last`.  The dimensions of `dims` that stand directly before it, as many as a
+// plan has room for, belong to it and are removed from `dims`, which ascend.
 Range take_run(Dims& dims, size_t last) {
   constexpr size_t kMostDims = 3;
   Range run{last, last + 1};

@@ -1,4 +1,4 @@
-// What cuFFT leaves to do: scaling, transposing, and the half of a spectrum that mirrors the other.
+// Kernels for what cuFFT does not do: scaling, transposing, and filling the half of a spectrum that mirrors the other.
 #pragma once
 #include "argand/kernels/cuda/complex.cuh"
 #include "argand/kernels/cuda/fourier_shape.cuh"

@@ -1,4 +1,4 @@
-// What the calls of cuSOLVER and cuBLAS share (kernels/linear_algebra.h).
+// Helpers of the blocks of linear algebra (kernels/linear_algebra.h) that call cuSOLVER and cuBLAS.
 #pragma once
 #include <vector>
 
@@ -72,5 +72,18 @@ inline void* at(void* first, int64_t bytes, int64_t b) { return static_cast<char
 struct SolverSpace {
   size_t device = 0, host = 0;
 };
+template <class Call>
+SolverSpace space_of(const Call& call) {
+  return call.space(SolverHandle::Lock(*call.handle, current_stream()));
+}
+// Puts a call that has members `work`, `work_bytes` and `host_bytes` for that memory.
+template <class Call>
+void put_with_space(Call call, const SolverSpace& space) {
+  const Scratch work(space.device);
+  call.work = work.data();
+  call.work_bytes = space.device;
+  call.host_bytes = space.host;
+  put_solver_call(call);
+}
 
 }  // namespace argand::cuda

@@ -4,8 +4,6 @@
 #include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/linalg_calls.h"
-#include "argand/runtime/cuda/check.h"
-#include "argand/runtime/cuda/dry_run.h"
 
 namespace argand::cuda {
 namespace {
@@ -65,15 +63,10 @@ void factor_qr(const QrCall& c) {
     });
     return;
   }
-  SolverHandle& handle = current_solver();
   const Scratch info(sizeof(int32_t));
-  Geqrf call{&handle, static_cast<int64_t>(c.type), c.m, c.n, c.batch, c.a, c.tau, nullptr, 0, 0, info.as<int32_t>()};
-  const SolverSpace space = call.space(SolverHandle::Lock(handle, current_stream()));
-  const Scratch work(space.device);
-  call.work = work.data();
-  call.work_bytes = space.device;
-  call.host_bytes = space.host;
-  put_solver_call(call);
+  const Geqrf call{&current_solver(), static_cast<int64_t>(c.type), c.m, c.n, c.batch, c.a, c.tau, nullptr, 0, 0,
+                   info.as<int32_t>()};
+  put_with_space(call, space_of(call));
 }
 
 // ---- the product of reflections
@@ -115,23 +108,14 @@ void product_by_library(const ReflectionsCall& c) {
   });
 }
 
-struct CopyBytes {
-  void* to;
-  const void* from;
-  size_t nbytes;
-};
-void issue_copy(const void* data, void* stream) {
-  const CopyBytes c = *static_cast<const CopyBytes*>(data);
-  ARGAND_CUDA(cudaMemcpyAsync(c.to, c.from, c.nbytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
-}
-
 // cuSOLVER has no routine for batches.
 void product_by_columns(const ReflectionsCall& c) {
   constexpr int kThreads = 128;
   const int64_t total = c.batch * c.columns;
-  const size_t nbytes = static_cast<size_t>(total * c.m * element_size(c.type));
+  const int64_t nbytes = total * c.m * element_size(c.type);
   const Scratch vectors(nbytes);
-  if (!dry_run()) put_call(issue_copy, CopyBytes{vectors.data(), c.a, nbytes}, false);
+  const Piece copy{vectors.data(), c.a, 1, nbytes, nbytes, nbytes};
+  blocks::copy_pieces.of(kCUDA)(&copy, 1);
   launch(kernel_instance("argand/kernels/cuda/linalg.cuh", "reflections_product", code_type(c.type)),
          {blocks_for(total, kThreads), kThreads}, static_cast<const void*>(vectors.data()), c.tau, c.a, c.m, c.columns,
          c.count, total);

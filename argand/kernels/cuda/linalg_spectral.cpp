@@ -2,14 +2,11 @@
 #include <algorithm>
 
 #include "argand/kernels/cuda/linalg_calls.h"
-#include "argand/runtime/cuda/check.h"
 
 namespace argand::cuda {
 namespace {
 
 cusolverEigMode_t mode(bool vectors) { return vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR; }
-ScalarType to_real(ScalarType type) { return type == kFloat || type == kComplexFloat ? kFloat : kDouble; }
-ScalarType to_complex(ScalarType type) { return to_real(type) == kFloat ? kComplexFloat : kComplexDouble; }
 
 // ---- Hermitian matrices
 
@@ -24,7 +21,7 @@ struct Syevd {
   ScalarType scalar() const { return static_cast<ScalarType>(type); }
   cublasFillMode_t fill() const { return upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER; }
   SolverSpace space(const SolverHandle::Lock& h) const {
-    const cudaDataType_t element = cuda_type(scalar()), real = cuda_type(to_real(scalar()));
+    const cudaDataType_t element = cuda_type(scalar()), real = cuda_type(to_real_type(scalar()));
     SolverSpace s;
     if (together > 1)
       ARGAND_CUSOLVER(h.api().syev_batched_buffer(h.solver(), h.params(), mode(vectors), fill(), n, element, a, n, real,
@@ -35,8 +32,8 @@ struct Syevd {
     return s;
   }
   void run(const SolverHandle::Lock& h) const {
-    const cudaDataType_t element = cuda_type(scalar()), real = cuda_type(to_real(scalar()));
-    const int64_t matrix = n * n * element_size(scalar()), row = n * element_size(to_real(scalar()));
+    const cudaDataType_t element = cuda_type(scalar()), real = cuda_type(to_real_type(scalar()));
+    const int64_t matrix = n * n * element_size(scalar()), row = n * element_size(to_real_type(scalar()));
     std::vector<char> host(host_bytes);
     for (int64_t b = 0; b < batch; b += together) {
       void *from = at(a, matrix, b), *to = at(values, row, b);
@@ -70,17 +67,12 @@ void decompose_hermitian(const HermitianCall& c) {
              0,
              0,
              c.info};
-  const auto find_space = [&] { return call.space(SolverHandle::Lock(*call.handle, current_stream())); };
-  SolverSpace space = find_space();
+  SolverSpace space = space_of(call);
   while (call.together > 1 && space.device > kMostWorkBytes) {
     call.together = (call.together + 1) / 2;
-    space = find_space();
+    space = space_of(call);
   }
-  const Scratch work(space.device);
-  call.work = work.data();
-  call.work_bytes = space.device;
-  call.host_bytes = space.host;
-  put_solver_call(call);
+  put_with_space(call, space);
 }
 
 // ---- singular values
@@ -146,19 +138,6 @@ struct GesvdjBatched {
 };
 constexpr int64_t kMostTogether = 32;  // rows
 
-// The first `width` columns of each of the matrices U [m, m].
-struct CopyColumns {
-  void* to;
-  const void* from;
-  size_t taken, whole;  // bytes
-  int64_t batch;
-};
-void issue_columns(const void* data, void* stream) {
-  const CopyColumns c = *static_cast<const CopyColumns*>(data);
-  ARGAND_CUDA(cudaMemcpy2DAsync(c.to, c.taken, c.from, c.whole, c.taken, static_cast<size_t>(c.batch),
-                                cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
-}
-
 template <class Call>
 void put_jacobi(Call call) {
   call.size = call.find_size(SolverHandle::Lock(*call.handle, current_stream()));
@@ -179,7 +158,11 @@ void decompose_together(const SingularCall& c) {
   put_jacobi(GesvdjBatched<T>{&current_solver(), c.m, c.n, c.batch, vectors, static_cast<T*>(c.a), static_cast<R*>(c.s),
                               u.data() ? u.as<T>() : static_cast<T*>(c.u), v.data() ? v.as<T>() : static_cast<T*>(c.v),
                               nullptr, 0, c.info});
-  if (vectors && u.data()) put_call(issue_columns, CopyColumns{c.u, u.data(), taken, whole, c.batch}, false);
+  if (!vectors || !u.data()) return;
+  // The first `width` columns of each U.
+  const Piece columns{
+      c.u, u.data(), c.batch, static_cast<int64_t>(taken), static_cast<int64_t>(taken), static_cast<int64_t>(whole)};
+  blocks::copy_pieces.of(kCUDA)(&columns, 1);
 }
 
 template <class T>
@@ -224,7 +207,7 @@ struct Geev {
 
   ScalarType scalar() const { return static_cast<ScalarType>(type); }
   SolverSpace space(const SolverHandle::Lock& h) const {
-    const cudaDataType_t element = cuda_type(scalar()), value = cuda_type(to_complex(scalar()));
+    const cudaDataType_t element = cuda_type(scalar()), value = cuda_type(to_complex_type(scalar()));
     SolverSpace s;
     ARGAND_CUSOLVER(h.api().geev_buffer(h.solver(), h.params(), CUSOLVER_EIG_MODE_NOVECTOR, mode(vectors != nullptr), n,
                                         element, a, n, value, values, element, nullptr, n, element, vectors, n, element,
@@ -232,8 +215,8 @@ struct Geev {
     return s;
   }
   void run(const SolverHandle::Lock& h) const {
-    const cudaDataType_t element = cuda_type(scalar()), value = cuda_type(to_complex(scalar()));
-    const int64_t matrix = n * n * element_size(scalar()), row = n * element_size(to_complex(scalar()));
+    const cudaDataType_t element = cuda_type(scalar()), value = cuda_type(to_complex_type(scalar()));
+    const int64_t matrix = n * n * element_size(scalar()), row = n * element_size(to_complex_type(scalar()));
     std::vector<char> host(host_bytes);
     for (int64_t b = 0; b < batch; ++b)
       ARGAND_CUSOLVER(h.api().geev(h.solver(), h.params(), CUSOLVER_EIG_MODE_NOVECTOR, mode(vectors != nullptr), n,
@@ -249,14 +232,9 @@ void decompose_general(const GeneralCall& c) {
   // The library works on the host for a good part, and takes one matrix after the other.
   if (c.n <= 64 && c.batch > 8) throw NotOnDevice("large batches of small general matrices");
   size_for_library(c.n);
-  Geev call{
+  const Geev call{
       &current_solver(), static_cast<int64_t>(c.type), c.n, c.batch, c.a, c.values, c.vectors, nullptr, 0, 0, c.info};
-  const SolverSpace space = call.space(SolverHandle::Lock(*call.handle, current_stream()));
-  const Scratch work(space.device);
-  call.work = work.data();
-  call.work_bytes = space.device;
-  call.host_bytes = space.host;
-  put_solver_call(call);
+  put_with_space(call, space_of(call));
 }
 
 const bool registered = (blocks::decompose_hermitian.set(kCUDA, decompose_hermitian),

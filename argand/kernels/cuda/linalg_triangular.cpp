@@ -61,13 +61,8 @@ void factor_cholesky(const CholeskyCall& c) {
     });
     return;
   }
-  Potrf call{&current_solver(), static_cast<int64_t>(c.type), c.upper, c.n, c.batch, c.a, nullptr, 0, 0, c.info};
-  const SolverSpace space = call.space(SolverHandle::Lock(*call.handle, current_stream()));
-  const Scratch work(space.device);
-  call.work = work.data();
-  call.work_bytes = space.device;
-  call.host_bytes = space.host;
-  put_solver_call(call);
+  const Potrf call{&current_solver(), static_cast<int64_t>(c.type), c.upper, c.n, c.batch, c.a, nullptr, 0, 0, c.info};
+  put_with_space(call, space_of(call));
 }
 
 // ---- LU

@@ -1,6 +1,7 @@
 // Joining tensors: cat, stack and the forms of them.
 #include <algorithm>
 
+#include "argand/exec/copy_each.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
@@ -26,14 +27,11 @@ ScalarType common_dtype(const std::vector<Tensor>& tensors) {
 bool is_skipped(const Tensor& t) { return t.dim() == 1 && t.sizes()[0] == 0; }
 bool is_skipped(IntArrayRef sizes) { return sizes.size() == 1 && sizes[0] == 0; }
 
-// Fewer parts are copied one by one: a pointwise copy may be fused with what computes the part.
-constexpr size_t kFewParts = 3;
-
 // Whether `join` is quicker than a pointwise copy of each part: these are always converted on the way.
 bool can_join(const std::vector<Tensor>& parts, const Tensor& out) {
   if (!out.is_contiguous()) return false;
   if (out.is_cpu()) return true;
-  if (parts.size() <= kFewParts || !blocks::copy_pieces.has(out.device().type())) return false;
+  if (parts.size() <= exec::kFewCopies || !blocks::copy_pieces.has(out.device().type())) return false;
   return std::all_of(parts.begin(), parts.end(),
                      [&](const Tensor& t) { return t.is_contiguous() && t.dtype() == out.dtype(); });
 }

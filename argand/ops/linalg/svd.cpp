@@ -106,7 +106,7 @@ struct SvdFactors : Kernel<SvdFactorsArgs> {
     const Values of = decompose(wide ? mH(a.A) : a.A, a.full_matrices, a.compute_uv);
     exec::copy_elements(outs[1], of.s);
     if (!a.compute_uv) return;
-    // What is column-major here is the transposed matrix there: V^H is the conjugate of its tensor.
+    // The block's column-major V is, read as a row-major tensor, V^T; so V^H is the conjugate of that tensor.
     exec::copy_elements(outs[0], transposed(wide ? of.v : of.u));
     exec::copy_elements(outs[2], (wide ? of.u : of.v).conj());
   }

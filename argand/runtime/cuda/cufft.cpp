@@ -154,7 +154,7 @@ class CufftPlan {
   size_t workspace_ = 0;
   int64_t numbers_ = 0;
   std::mutex mutex_;  // from setting the stream to its use; taken under the lock of a tape
-  // As they were set last.
+  // The stream and the work area that were set last.
   cudaStream_t stream_ = nullptr;
   void* work_area_ = nullptr;
 };

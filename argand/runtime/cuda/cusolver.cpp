@@ -18,8 +18,6 @@ const char* text_of(cusolverStatus_t status) {
   switch (status) {
     case CUSOLVER_STATUS_NOT_INITIALIZED:
       return "not initialized";
-    case CUSOLVER_STATUS_ALLOC_FAILED:
-      return "an allocation failed";
     case CUSOLVER_STATUS_INVALID_VALUE:
       return "invalid value";
     case CUSOLVER_STATUS_ARCH_MISMATCH:
@@ -36,11 +34,15 @@ const char* text_of(cusolverStatus_t status) {
 }  // namespace
 
 void check_solver(cusolverStatus_t status, const char* call) {
+  ARGAND_CHECK(OutOfMemoryError, status != CUSOLVER_STATUS_ALLOC_FAILED, "cuSOLVER: ", call,
+               ": the device has no memory left for it");
   ARGAND_CHECK(DeviceError, status == CUSOLVER_STATUS_SUCCESS, "cuSOLVER: ", call, ": ", text_of(status), " (",
                static_cast<int>(status), ")");
 }
 
 void check_blas(cublasStatus_t status, const char* call) {
+  ARGAND_CHECK(OutOfMemoryError, status != CUBLAS_STATUS_ALLOC_FAILED, "cuBLAS: ", call,
+               ": the device has no memory left for it");
   ARGAND_CHECK(DeviceError, status == CUBLAS_STATUS_SUCCESS, "cuBLAS: ", call, ": ",
                find_cusolver()->get_blas_status_string(status));
 }

@@ -62,7 +62,7 @@ SolverHandle& current_blas();
 // Of the working memory for blas(): the size that NVIDIA recommends on Hopper.
 inline constexpr size_t kBlasWorkspaceBytes = size_t{32} << 20;
 
-// Throw DeviceError that names the call.
+// Throw OutOfMemoryError or DeviceError that names the call.
 void check_solver(cusolverStatus_t status, const char* call);
 void check_blas(cublasStatus_t status, const char* call);
 #define ARGAND_CUSOLVER(call) ::argand::cuda::check_solver(call, #call)

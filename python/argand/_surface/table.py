@@ -1,6 +1,6 @@
 """Reads the tables of names in this folder.  It uses nothing of the package, so that tools can read them, too.
 
-A file has the modules of PyTorch below one name: nn.txt those of torch.nn, torch.txt torch itself.  What is indented are names.
+A file has the modules of PyTorch below one name: nn.txt those of torch.nn, torch.txt torch itself.  Indented words are names.
 
     [nn.functional]              a module, without "torch."; [torch] is torch itself
     [jit._trace] = jit           a module that shows the names of one of ours
