@@ -8,7 +8,7 @@ import enum
 import functools
 
 from . import _C
-from ._overloads import OpOverload, OpOverloadPacket, _tensors
+from ._overloads import OpOverloadPacket, _tensors, find
 from ._schemas import parse, schemas_of
 
 MODES, BELOW_AUTOGRAD, OFF = 1, 2, 4  # bits of exec::DispatchHooks::state
@@ -105,8 +105,7 @@ def _own_schema(text):
 
 def _packet(name):
     """torch.ops.aten.NAME."""
-    from .library import ops
-    return getattr(ops.aten, name)
+    return find("aten", name)
 
 
 _ANY_TENSOR = _C.empty(0)  # stands for all tensors where a call's overload is remembered
@@ -364,7 +363,7 @@ def slots_of(tensor):
     return found
 
 
-def _init_subclass(cls, **kwargs):
+def init_subclass(cls, **kwargs):
     """A class with a __torch_dispatch__ of its own and no __torch_function__ is asked below alone."""
     super(_C.Tensor, cls).__init_subclass__(**kwargs)
     function = cls.__torch_function__
@@ -373,8 +372,6 @@ def _init_subclass(cls, **kwargs):
         cls.__torch_function__ = _C._disabled_torch_function_impl
 
 
-_C.Tensor.__init_subclass__ = classmethod(_init_subclass)
 _C._set_dispatcher(offer, offer_number, offer_fresh, slots_of, _disabled_torch_dispatch_impl)
-_C.Tensor.__torch_dispatch__ = staticmethod(_disabled_torch_dispatch_impl)
 _C._TorchDispatchModeKey = _TorchDispatchModeKey
 _C._disabled_torch_dispatch_impl, _C._DisableTorchDispatch = _disabled_torch_dispatch_impl, StateOff

@@ -1,12 +1,12 @@
 """Functions of the package that are not ops of the library, or whose Python signature differs from the op's schema."""
 import sys
-import warnings
 
 from . import _C
-from ._dispatch import StateOff
+from ._buffers import frombuffer
 from ._overridable import make_overridable
 from ._tensor_arguments import need_tensors
-from .storage import TypedStorage, UntypedStorage, over, tensor_over
+from ._typed_storage import TypedStorage
+from ._untyped_storage import UntypedStorage, tensor_over
 
 Tensor = _C.Tensor
 
@@ -17,16 +17,6 @@ def _by_name(name):
     for part in name.split("."):
         found = getattr(found, part)
     return found
-
-
-_warned = set()
-
-
-def _warn_once(text):
-    """Warns the caller's caller, once a process, or each time after set_warn_always(True)."""
-    if text not in _warned or _C._warns_always():
-        _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def typename(obj):
@@ -194,34 +184,6 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return result.requires_grad_() if requires_grad and not result.requires_grad else result
 
 
-def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  It is a copy if the
-    bytes are read-only, or if elements would not lie at multiples of their size."""
-    try:
-        view = memoryview(buffer)
-    except TypeError:
-        raise ValueError("frombuffer: object does not implement Python buffer protocol.") from None
-    size, nbytes = dtype.itemsize, view.nbytes
-    if nbytes == 0 or count == 0:
-        raise ValueError(f"frombuffer: both buffer length ({nbytes}) and count ({count}) must not be 0")
-    if not 0 <= offset < nbytes:
-        raise ValueError(f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({nbytes} bytes) - 1")
-    if count < 0 and (nbytes - offset) % size:
-        raise ValueError(f"frombuffer: buffer length ({nbytes - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
-                         f"size ({size})")
-    if count < 0:
-        count = (nbytes - offset) // size
-    if offset + count * size > nbytes:
-        raise ValueError(f"frombuffer: requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater "
-                         f"than actual buffer length ({nbytes} bytes)")
-    if view.readonly:
-        _warn_once("The given buffer is not writable. Tensors are written to: this one is a copy of it.")
-    with StateOff():  # as in PyTorch, where a FakeTensorMode leaves it as it is
-        elements = over(view.cast("B")[offset:offset + count * size])
-        misplaced = elements.data_ptr() % (size // 2 if dtype.is_complex else size)
-        return (elements.clone() if misplaced else elements).view(dtype).requires_grad_(requires_grad)
-
-
 def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor of `size` elements over the beginning of a file.  shared: what is written to the tensor is written to the file, which is
     made or made longer if need be; otherwise the file, which must be long enough, stays as it is.  If it becomes shorter, or cannot be
@@ -289,9 +251,6 @@ def lu(A, pivot=True, get_infos=False, out=None):
     return results if out is None else _into_each("lu", out, results, "linalg_lu_factor_ex")
 
 
-Tensor.lu = lu
-
-
 def broadcast_shapes(*shapes):
     """The common shape of broadcasting."""
     empty = [_C.empty((s,) if isinstance(s, int) else tuple(s), device="meta") for s in shapes]
@@ -319,10 +278,6 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
 def _chosen(values, inverse, counts, return_inverse, return_counts):
     out = (values,) + ((inverse,) if return_inverse else ()) + ((counts,) if return_counts else ())
     return out if len(out) > 1 else values
-
-
-Tensor.unique = unique
-Tensor.unique_consecutive = unique_consecutive
 
 
 def tensordot(a, b, dims=2, out=None):
@@ -390,14 +345,6 @@ def nonzero(input, *, out=None, as_tuple=False):
     if out.device != input.device:
         raise RuntimeError(f"nonzero: expected out on {input.device}, the device of input, got {out.device}")
     return _into(out, result)
-
-
-def _nonzero_method(self, *, as_tuple=False):
-    """nonzero() of the tensor."""
-    return nonzero(self, as_tuple=as_tuple)
-
-
-Tensor.nonzero = _nonzero_method
 
 
 def _list_into(name):

@@ -1,7 +1,7 @@
 """Settings of the process: defaults, determinism, printing, and torch.compile."""
 
 from . import _C, _float32_precision
-from ._ignored import warn_ignored
+from ._ignored import warn_ignored, warn_once
 from ._switches import checked, checked_argument
 
 print_options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
@@ -37,8 +37,7 @@ def set_default_tensor_type(t):
     """The dtype, and device, of a tensor type by name or class ("torch.cuda.FloatTensor") as defaults."""
     if isinstance(t, _C.dtype) or not isinstance(t, (str, type)):
         raise TypeError(f"set_default_tensor_type(): expected a tensor type, got {t}; set_default_dtype() takes a dtype")
-    from ._functions import _warn_once
-    _warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+    warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
                "torch.set_default_device() as alternatives.")
     name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
     dtypes = {"FloatTensor": _C.float32, "DoubleTensor": _C.float64, "HalfTensor": _C.float16,

@@ -42,6 +42,13 @@ def warn_ignored(function, argument, value, reason):
     warnings.warn(message, IgnoredArgument, stacklevel=frames_of_package() + 1)
 
 
+def warn_once(text):
+    """Warns the caller's caller, once in a process, or each time after torch.set_warn_always(True)."""
+    if text not in _shown or _always():
+        _shown.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
 def frames_of_package():
     """How many frames there are from the caller, which counts, to the first that is not the package's."""
     frame, count = sys._getframe(1), 0

@@ -15,11 +15,10 @@ import warnings
 import zipfile
 
 from . import _C, _utils
-from ._copies import state_of
-from ._tensor import _rebuild_from_type_v2
+from ._copies import _rebuild_from_type_v2, state_of
 from ._typed_storage import KINDS
 from .nn.parameter import Parameter, UninitializedTensorMixin
-from .serialization import _serialization_tls
+from ._serialization_state import _serialization_tls
 from .storage import TypedStorage, UntypedStorage
 
 DTYPES = {name: dtype for dtype, name in KINDS.items()}

@@ -17,12 +17,14 @@ _HOMES = {
     "_C.cuda": "cuda",
     "_compile": {"": "compile", "_dynamo.eval_frame": "OptimizedModule",
                  "_dynamo.exc": "BackendCompilerFailed InvalidBackend TorchDynamoException Unsupported", None: "compiler"},
+    "_compiled_calls": "compiler",
     "_compiler_names": "compiler",
-    "_functions": {"": "asarray from_file frombuffer get_device is_complex is_floating_point is_inference is_signed nonzero numel "
+    "_functions": {"": "asarray from_file get_device is_complex is_floating_point is_inference is_signed nonzero numel "
                        "repeat_interleave result_type typename where _assert _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
                        "_check_type _check_value split_copy split_with_sizes_copy unbind_copy",
                    "functional": "broadcast_shapes cdist lu norm split tensordot unique unique_consecutive unravel_index",
                    "utils.dlpack": "from_dlpack"},
+    "_buffers": {"": "frombuffer"},
     "_dtype_limits": "",
     "_c_names": {"": "DispatchKey DispatchKeySet"},
     "_control_flow": {"_higher_order_ops.while_loop": "while_loop", None: ""},
@@ -41,6 +43,7 @@ _HOMES = {
     "amp.autocast_mode": {"": "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled set_autocast_dtype "
                               "set_autocast_enabled"},
     "ao.quantization": {"ao.quantization.stubs": "DeQuantStub QuantStub"},
+    "autograd._backward": "autograd",
     "autograd._engine": {"_C._autograd": "SavedTensor", "autograd.grad_mode": "set_multithreading_enabled", "autograd.variable": "Variable",
                          "_C._functions": "DelayedError UndefinedGrad"},
     "autograd.profiler": {"_C._autograd": "kineto_available", "_C._profiler": "ProfilerActivity ProfilerState RecordScope gather_traceback "
@@ -61,6 +64,8 @@ _HOMES = {
                  "cuda.amp.autocast_mode": "autocast custom_bwd custom_fwd"},
     "cuda.streams": {"cuda": "StreamContext current_stream default_stream set_stream stream"},
     "distributed._launch.commands": "distributed.elastic.multiprocessing.api",
+    "distributed._launch.error_handler": "distributed.elastic.multiprocessing.errors.error_handler",
+    "distributed._launch.errors": "distributed.elastic.multiprocessing.errors",
     "distributed._launch.functions": "distributed.elastic.multiprocessing.api",
     "distributed._launch.processes": "distributed.elastic.multiprocessing.api",
     "distributed.elastic.multiprocessing.api": {"distributed.elastic.multiprocessing": "start_processes"},
@@ -78,6 +83,7 @@ _HOMES = {
     "library": {"_library.custom_ops": "CustomOpDef"},
     "masked": {"masked.maskedtensor.core": "MaskedTensor is_masked_tensor", "masked.maskedtensor.creation": "as_masked_tensor "
                "masked_tensor", None: "masked._ops"},
+    "nn._sequences": "nn.utils.rnn",
     "nn.functional": "nn.functional",
     "nn.functional.activation": "nn.functional",
     "nn.functional.attention": "nn.functional",
@@ -100,10 +106,12 @@ _HOMES = {
     "optim.lr_scheduler.cycles": "optim.lr_scheduler",
     "optim.lr_scheduler.schedules": "optim.lr_scheduler",
     "optim.muon": "optim",
+    "_overridable_functions": "overrides",
     "overrides": {"_C": "has_torch_function has_torch_function_unary has_torch_function_variadic"},
     "signal.windows": "signal.windows.windows",
     "storage": {"_C": "StorageBase"},
     "testing._file_check": {"": "FileCheck"},
+    "utils._swap": "utils",
     "utils._checkpoint_regions": "utils.checkpoint",
     "utils._selective_checkpoint": "utils.checkpoint",
     "utils.data.collate": {"utils.data._utils.collate": "default_collate default_convert"},

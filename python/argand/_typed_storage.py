@@ -1,14 +1,11 @@
 """The memory behind tensors as elements of a dtype: TypedStorage, and the classes named after dtypes (FloatStorage), for programs of
 old releases of PyTorch."""
 import functools
-import io
 import operator
-import re
-import sys
 import warnings
 
 from . import _C
-from .storage import UntypedStorage, _check_can_copy, _Storage, tensor_over
+from ._untyped_storage import UntypedStorage, _check_can_copy, _Storage, elements_in, tensor_over
 
 # Names of classes by dtype.
 KINDS = {_C.float64: "DoubleStorage", _C.float32: "FloatStorage", _C.float16: "HalfStorage", _C.int64: "LongStorage", _C.int32: "IntStorage",
@@ -49,24 +46,6 @@ def _dtype_to_storage_type_map():
 def _storage_type_to_dtype_map():
     """The dtype of each class by its name."""
     return {name: dtype for dtype, name in _dtype_to_storage_type_map().items()}
-
-
-def elements_in(buffer, byte_order, count, offset, dtype):
-    """A copy of the elements in an object with memory, as a tensor."""
-    from ._functions import frombuffer
-    if byte_order not in (None, "native", "little", "big"):
-        raise ValueError(f"from_buffer: expected byte_order native, little or big, got {byte_order!r}")
-    if byte_order is None and dtype.itemsize > 1:
-        raise TypeError("from_buffer: expected byte_order of elements of several bytes")
-    if len(memoryview(buffer).cast("B")) == offset:
-        return _C.empty(0, dtype=dtype)
-    copied = bytearray(memoryview(buffer).cast("B"))
-    if dtype is _C.bool:  # what is not 0 is true
-        return frombuffer(copied, dtype=_C.uint8, count=count, offset=offset) != 0
-    elements = frombuffer(copied, dtype=dtype, count=count, offset=offset)
-    if byte_order in ("little", "big") and byte_order != sys.byteorder:
-        UntypedStorage(elements).byteswap(dtype)
-    return elements
 
 
 def _refuse(kind, what):
@@ -344,17 +323,4 @@ def storages(device):
 
 
 ON_CPU = storages("cpu")
-
-
-def _load_from_bytes(data):
-    """The storage that stands in a plain pickle of a tensor of PyTorch's, as a file of its older format."""
-    from .serialization import load
-    kind = re.search(rb"ctorch\n(\w+Storage)\n", data)
-    if kind is None:
-        raise ValueError("_load_from_bytes(): expected a storage that PyTorch has pickled")
-    found = load(io.BytesIO(data))
-    return found if isinstance(found, TypedStorage) else TypedStorage(wrap_storage=found, dtype=_storage_type_to_dtype_map()[kind[1].decode()], _internal=True)
-
-
-for _thing in (TypedStorage, _LegacyStorage):
-    _thing.__module__ = _thing.__module__.replace("_typed_storage", "storage")
+on_gpus = functools.cache(functools.partial(storages, "cuda"))

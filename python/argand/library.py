@@ -71,7 +71,7 @@ class CustomOpDef:
 
     def __call__(self, *args, **kwargs):
         if self._vmap_rule is not None and _vmap_levels.active():
-            done, result = _by_slice(self._vmap_rule, *self._bound(args, kwargs))
+            done, result = _vmap_levels.rules.by_slice(self._vmap_rule, *self._bound(args, kwargs))
             if done:
                 return result
         if self._recorded and self._name not in _below.names:
@@ -476,11 +476,6 @@ def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
 def register_vmap(op, func=None, /, *, lib=None):
     """See CustomOpDef.register_vmap."""
     return _named(op).register_vmap(func)
-
-
-def _by_slice(rule, args, kwargs):
-    from .func import _rules
-    return _rules.by_slice(rule, args, kwargs)
 
 
 def triton_op(name, fn=None, /, *, mutates_args, schema=None):

@@ -10,18 +10,9 @@ and modules of PyTorch that have no file here are made from the tables (modules.
 import sys
 from importlib import import_module
 
-_PACKAGE = __name__.partition(".")[0]
+from .naming import full, short
+
 _NOT_OF_PYTHON = ("__config__", "__future__")  # other names with two underscores are questions of the import system
-
-
-def short(module):
-    """The name of one of our modules within the package; "" is the package itself."""
-    return module.partition(".")[2]
-
-
-def full(short_name):
-    """The other way around."""
-    return f"{_PACKAGE}.{short_name}" if short_name else _PACKAGE
 
 
 def _value(owner, name, entry):

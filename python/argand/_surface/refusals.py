@@ -2,7 +2,7 @@
 import functools
 import sys
 
-from . import full
+from .naming import full
 
 
 def _placed(thing, name, doc):

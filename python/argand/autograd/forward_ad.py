@@ -14,6 +14,7 @@ import weakref
 from typing import NamedTuple, Optional
 
 from .. import _C, _surface
+from ._backward import grad
 from .grad_mode import _DecoratorContextManager, enable_grad
 
 
@@ -217,7 +218,6 @@ def unpack_dual(tensor, *, level=None):
 
 
 def _unpacked(output, level):
-    from . import grad
     with enable_grad():
         level.unpacking = True
         try:

@@ -363,7 +363,7 @@ class profile:
     def export_chrome_trace(self, path, metadata=None, use_python_export=False, cuda_graph_annotations=None, graph_lanes="none",
                             default_stream=7):
         """Writes the trace for chrome://tracing, ui.perfetto.dev and what else reads PyTorch's."""
-        from ..profiler._trace import write_trace
+        from ._profiler_trace import write_trace
         write_trace(path, self.function_events, began_ns=self._began_ns, took_us=self._took_us, system_threads=self._system_threads,
                     memory=self._memory_changes, metadata=metadata)
 

@@ -2,6 +2,7 @@
 from .. import _C
 from .._ignored import harmless
 from . import ReduceOp
+from ._group_calls import reduction as _op
 from ._groups import _checked, _get_default_group, get_group_rank, get_process_group_ranks, member
 from ._work import Work, milliseconds
 
@@ -35,17 +36,6 @@ class _Premultiplied:
 def _make_nccl_premul_sum(factor):
     """A ReduceOp that multiplies each process's values by a factor before the sum."""
     return _Premultiplied(factor)
-
-
-def _op(who, op):
-    """(kind, factor) of a ReduceOp."""
-    factor = getattr(op, "factor", 1.0)
-    kind = getattr(op, "op", op)
-    if not isinstance(kind, ReduceOp.RedOpType) or kind == ReduceOp.UNUSED:
-        raise ValueError(f"{who}: expected op to be a ReduceOp, got {op!r}")
-    if kind == ReduceOp.PREMUL_SUM and kind is op:
-        raise ValueError(f"{who}: op: PREMUL_SUM needs a factor; torch.distributed._make_nccl_premul_sum(factor) makes it")
-    return int(kind), float(factor)
 
 
 def rank_of_group(who, name, group, rank, group_rank, default=None):

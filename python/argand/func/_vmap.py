@@ -6,6 +6,7 @@ from ..autograd import _vmap_levels
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_structure, tree_unflatten
 from . import _rules
 
+_vmap_levels.rules = _rules
 RANDOMNESS = ("error", "different", "same")
 
 

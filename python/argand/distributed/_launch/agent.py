@@ -8,7 +8,7 @@ import threading
 import time
 
 from ..elastic.multiprocessing import SignalException, start_processes
-from ..elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+from .errors import ChildFailedError, ProcessFailure
 from .environment import log_prefixes, worker_environments
 from .membership import Membership
 from .output import say

@@ -7,7 +7,7 @@ import warnings
 from ... import __future__ as _future
 from ... import _C
 from ...autograd.grad_mode import no_grad
-from ...utils import swap_tensors
+from ...utils._swap import swap_tensors
 from ..parameter import Parameter, is_lazy
 
 Tensor = _C.Tensor

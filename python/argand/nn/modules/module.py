@@ -651,7 +651,7 @@ class Module(_Walks):
 
     def compile(self, *args, **kwargs):
         """Applies torch.compile() to its calls, in place: names of parameters stay."""
-        from ..._compile import compile_module
+        from ..._compile import compile_module  # upward: the method is torch.compile() of the module
         compile_module(self, *args, **kwargs)
 
     def _replicate_for_data_parallel(self):

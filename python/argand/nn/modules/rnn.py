@@ -6,7 +6,7 @@ import warnings
 from ... import _C
 from .. import init
 from ..parameter import Parameter
-from ..utils.rnn import PackedSequence
+from .._sequences import PackedSequence
 from .module import Module
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}

@@ -8,7 +8,7 @@ import copyreg
 from ... import __future__ as _future
 from ... import _C
 from ...autograd.grad_mode import no_grad
-from ...utils import swap_tensors
+from ...utils._swap import swap_tensors
 from ...utils._python_dispatch import is_traceable_wrapper_subclass
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter

@@ -1,0 +1,151 @@
+"""Who imports whom in python/argand: the imports of each file, at its top and inside functions, and the cycles among them.
+
+usage: python_imports.py    prints the groups of files that import each other, directly or through others
+"""
+import ast
+import re
+import sys
+from typing import NamedTuple
+
+FOLDER, PACKAGE = "python/", "argand"
+EXTENSION = f"{PACKAGE}._C"  # which imports nothing of the package
+UPWARD = re.compile(r"#\s*upward:\s*(\S.*)?$")
+
+
+class Import(NamedTuple):
+    """An import of one module of the package by another."""
+    line: int
+    target: str       # argand.nn.modules.linear
+    inside: bool      # in a function: it runs later than the file
+    reason: object    # the text after "# upward:", None where there is none
+
+
+def module_of(path):
+    """argand.nn.init for python/argand/nn/init.py, argand.nn for python/argand/nn/__init__.py."""
+    return path.removeprefix(FOLDER).removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+def packages_of(module):
+    """The packages that a module is in, without argand itself: Python runs them before the module."""
+    parts = module.split(".")
+    return [".".join(parts[:n]) for n in range(2, len(parts))]
+
+
+class _Reader(ast.NodeVisitor):
+    """Collects the imports of one file.  Those under `if TYPE_CHECKING:` never run."""
+
+    def __init__(self, module, is_package, known, lines):
+        self.module, self.package = module, module if is_package else module.rpartition(".")[0]
+        self.known, self.lines, self.inside, self.found = known, lines, False, []
+
+    def add(self, node, name):
+        """Adds the module of this name, or the one that defines it."""
+        if name == EXTENSION or name.startswith(EXTENSION + "."):
+            return
+        while name and name not in self.known:
+            name = name.rpartition(".")[0]
+        if name and name != self.module:
+            reason = UPWARD.search("\n".join(self.lines[node.lineno - 1:node.end_lineno]))
+            self.found.append(Import(node.lineno, name, self.inside, reason and (reason[1] or "")))
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            self.add(node, alias.name)
+
+    def visit_ImportFrom(self, node):
+        base = node.module or ""
+        if node.level:
+            parts = self.package.split(".")
+            base = ".".join(parts[:len(parts) - node.level + 1] + ([base] if base else []))
+        for alias in node.names:
+            self.add(node, f"{base}.{alias.name}")
+
+    def visit_If(self, node):
+        if ast.unparse(node.test) not in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            self.generic_visit(node)
+
+    def visit_FunctionDef(self, node):
+        outer, self.inside = self.inside, True
+        self.generic_visit(node)
+        self.inside = outer
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+
+
+def imports_of(texts):
+    """{module: [Import]} of {path: text}."""
+    known, found = {module_of(path) for path in texts}, {}
+    for path, text in texts.items():
+        reader = _Reader(module_of(path), path.endswith("/__init__.py"), known, text.split("\n"))
+        reader.visit(ast.parse(text, path))
+        found[reader.module] = reader.found
+    return found
+
+
+def runs(module, target):
+    """The modules that an import runs: the target, and the packages that it is in and the importing module is not."""
+    own = {module, *packages_of(module)}
+    return [name for name in (target, *packages_of(target)) if name not in own]
+
+
+def edges_of(imports, inside, declared):
+    """{module: [module]}: with the imports inside functions or without them, and with those that point up as declared or not."""
+    return {module: sorted({name for i in found if (inside or not i.inside) and (declared or i.reason is None) for name in runs(module, i.target)})
+            for module, found in imports.items()}
+
+
+def knots(edges):
+    """The groups of nodes that reach each other, the largest first (strongly connected components, by Tarjan's algorithm)."""
+    number, low, stack, groups = {}, {}, [], []
+    for root in edges:
+        work = [] if root in number else [(root, None)]
+        while work:
+            node, children = work.pop()
+            if children is None:
+                number[node] = low[node] = len(number)
+                stack.append(node)
+                children = iter(edges.get(node, ()))
+            for child in children:
+                if child not in number:
+                    work += [(node, children), (child, None)]
+                    break
+                if child in stack:
+                    low[node] = min(low[node], low[child])
+            else:
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == number[node]:
+                    group = stack[stack.index(node):]
+                    del stack[stack.index(node):]
+                    groups += [sorted(group)] if len(group) > 1 else []
+    return sorted(groups, key=len, reverse=True)
+
+
+def cycle_in(edges, group):
+    """The shortest way from the first of a group that reach each other back to it."""
+    ways, seen = [[group[0]]], {group[0]}
+    for way in ways:
+        for child in edges[way[-1]]:
+            if child == group[0]:
+                return [*way, child]
+            if child in group and child not in seen:
+                seen.add(child)
+                ways.append([*way, child])
+    return []
+
+
+def main():
+    from tree import ROOT, Tree
+    tree = Tree(ROOT, 1)
+    imports = imports_of({path: tree.text(path) for path in tree.files(".py", under=(FOLDER + PACKAGE + "/",))})
+    print(f"{sum(i.reason is not None for found in imports.values() for i in found)} imports are declared to point up")
+    for what, options in (("at the top of files", (False, True)), ("all but those declared", (True, False)), ("all", (True, True))):
+        groups = knots(edges_of(imports, *options))
+        print(f"imports {what}: {len(groups)} groups, {sum(map(len, groups))} of {len(imports)} files")
+        for group in groups:
+            print(f"  {len(group)}: {' '.join(group)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
