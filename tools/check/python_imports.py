@@ -3,6 +3,7 @@
 usage: python_imports.py    prints the groups of files that import each other, directly or through others
 """
 import ast
+import functools
 import re
 import sys
 from typing import NamedTuple
@@ -31,55 +32,49 @@ def packages_of(module):
     return [".".join(parts[:n]) for n in range(2, len(parts))]
 
 
-class _Reader(ast.NodeVisitor):
-    """Collects the imports of one file.  Those under `if TYPE_CHECKING:` never run."""
+def _statements(body, inside=False):
+    """(import statement, whether it is in a function) of a body.  What stands under `if TYPE_CHECKING:` never runs."""
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node, inside
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            continue
+        within = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for part in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(node, part, ()), within)
+        for other in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from _statements(other.body, within)
 
-    def __init__(self, module, is_package, known, lines):
-        self.module, self.package = module, module if is_package else module.rpartition(".")[0]
-        self.known, self.lines, self.inside, self.found = known, lines, False, []
 
-    def add(self, node, name):
-        """Adds the module of this name, or the one that defines it."""
-        if name == EXTENSION or name.startswith(EXTENSION + "."):
-            return
-        while name and name not in self.known:
-            name = name.rpartition(".")[0]
-        if name and name != self.module:
-            reason = UPWARD.search("\n".join(self.lines[node.lineno - 1:node.end_lineno]))
-            self.found.append(Import(node.lineno, name, self.inside, reason and (reason[1] or "")))
-
-    def visit_Import(self, node):
-        for alias in node.names:
-            self.add(node, alias.name)
-
-    def visit_ImportFrom(self, node):
-        base = node.module or ""
-        if node.level:
-            parts = self.package.split(".")
-            base = ".".join(parts[:len(parts) - node.level + 1] + ([base] if base else []))
-        for alias in node.names:
-            self.add(node, f"{base}.{alias.name}")
-
-    def visit_If(self, node):
-        if ast.unparse(node.test) not in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            self.generic_visit(node)
-
-    def visit_FunctionDef(self, node):
-        outer, self.inside = self.inside, True
-        self.generic_visit(node)
-        self.inside = outer
-
-    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+@functools.lru_cache(maxsize=None)
+def _named(path, text):
+    """The imports of a file as they are written, by the full name of what each imports."""
+    module, lines, found = module_of(path), text.split("\n"), []
+    package = module if path.endswith("/__init__.py") else module.rpartition(".")[0]
+    for node, inside in _statements(ast.parse(text, path).body):
+        reason = UPWARD.search("\n".join(lines[node.lineno - 1:node.end_lineno]))
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            parts = package.split(".")
+            base = ".".join([*(parts[:len(parts) - node.level + 1] if node.level else []), *([node.module] if node.module else [])])
+            names = [f"{base}.{alias.name}" for alias in node.names]
+        found += [Import(node.lineno, name, inside, reason and (reason[1] or "")) for name in names]
+    return found
 
 
 def imports_of(texts):
-    """{module: [Import]} of {path: text}."""
-    known, found = {module_of(path) for path in texts}, {}
-    for path, text in texts.items():
-        reader = _Reader(module_of(path), path.endswith("/__init__.py"), known, text.split("\n"))
-        reader.visit(ast.parse(text, path))
-        found[reader.module] = reader.found
-    return found
+    """{module: [Import]} of {path: text}; the targets are modules of the package: the one of a name, or the one that defines it."""
+    known = {module_of(path) for path in texts}
+
+    def target(name):
+        while name and name not in known:
+            name = name.rpartition(".")[0]
+        return name
+    return {module_of(path): [i._replace(target=target(i.target)) for i in _named(path, text)
+                              if not (i.target + ".").startswith(EXTENSION + ".") and target(i.target) not in ("", module_of(path))]
+            for path, text in texts.items()}
 
 
 def runs(module, target):
