@@ -3,10 +3,10 @@ import sys
 
 from . import _C
 from ._buffers import frombuffer
-from ._overridable import make_overridable
-from ._tensor_arguments import need_tensors
+from ._overridable import make_overridable as _make_overridable
+from ._tensor_arguments import need_tensors as _need_tensors
 from ._typed_storage import TypedStorage
-from ._untyped_storage import UntypedStorage, tensor_over
+from ._untyped_storage import UntypedStorage, tensor_over as _tensor_over
 
 Tensor = _C.Tensor
 
@@ -112,31 +112,31 @@ def _shape_as_tensor(input):
 
 def is_floating_point(input):
     """Whether the dtype is a real floating-point type."""
-    need_tensors("is_floating_point", input=input)
+    _need_tensors("is_floating_point", input=input)
     return input.is_floating_point()
 
 
 def is_complex(input):
     """Whether the dtype is complex."""
-    need_tensors("is_complex", input=input)
+    _need_tensors("is_complex", input=input)
     return input.is_complex()
 
 
 def is_signed(input):
     """Whether the dtype has negative numbers."""
-    need_tensors("is_signed", input=input)
+    _need_tensors("is_signed", input=input)
     return input.is_signed()
 
 
 def numel(input):
     """The number of elements."""
-    need_tensors("numel", input=input)
+    _need_tensors("numel", input=input)
     return input.numel()
 
 
 def is_inference(input):
     """Whether the tensor was made in inference mode."""
-    need_tensors("is_inference", input=input)
+    _need_tensors("is_inference", input=input)
     return input.is_inference()
 
 
@@ -195,7 +195,7 @@ def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device
         raise NotImplementedError(f"from_file(): layout: expected torch.strided, got {layout}")
     if pin_memory or _C.device(device or "cpu").type != "cpu":
         raise RuntimeError("from_file(): the memory of a file is neither pinned nor on a GPU: move the tensor there")
-    return tensor_over(UntypedStorage.from_file(filename, bool(shared), size * dtype.itemsize), dtype).requires_grad_(requires_grad)
+    return _tensor_over(UntypedStorage.from_file(filename, bool(shared), size * dtype.itemsize), dtype).requires_grad_(requires_grad)
 
 
 def split(tensor, split_size_or_sections, dim=0):
@@ -386,11 +386,11 @@ def unravel_index(indices, shape):
 
 def get_device(input):
     """The index of the GPU, -1 on the CPU."""
-    need_tensors("get_device", input=input)
+    _need_tensors("get_device", input=input)
     return input.get_device()
 
 
 # With PyTorch the first are C, and are seen as they were called.
 _AS_GIVEN = ("_assert", "get_device", "is_complex", "is_floating_point", "is_inference", "is_signed", "nonzero", "numel",
              "repeat_interleave", "result_type", "unravel_index", "where")
-make_overridable(globals(), (*_AS_GIVEN, "cdist", "lu", "norm", "split", "tensordot", "unique", "unique_consecutive"), _AS_GIVEN)
+_make_overridable(globals(), (*_AS_GIVEN, "cdist", "lu", "norm", "split", "tensordot", "unique", "unique_consecutive"), _AS_GIVEN)

@@ -145,8 +145,14 @@ def torch_module(module, name):
     return "torch." + home if home else "torch"
 
 
-def say_torch(module):
-    """The module, and the classes and functions that it shows, say torch from now on."""
+def is_shown(name):
+    """Whether torch shows a module or another name, as nn.functional."""
+    from ._torch import shows
+    return shows(name.partition(".")[0])
+
+
+def say_torch(module, name=None):
+    """The module, by a name that it has here, and the classes and functions that it shows, say torch from now on."""
     for value in list(vars(module).values()):
         if isinstance(value, (type, types.FunctionType, functools._lru_cache_wrapper)):
             _rename(value)
@@ -156,15 +162,19 @@ def say_torch(module):
             _rename_op(value)
         elif isinstance(value, types.ModuleType) and value.__name__.startswith("argand._C."):  # whose functions go by its name
             say_torch(value)
-    if module.__name__.partition(".")[0] == "argand":
-        module.__name__ = torch_module(module.__name__, "")
+    package, _, rest = (name or module.__name__).partition(".")
+    if package == "argand" and rest and is_shown(rest):  # argand itself, and what torch does not show, keep their names
+        module.__name__ = torch_module(f"argand.{rest}", "")
 
 
 def _rename(thing):
     own = thing.__module__
     if not isinstance(own, str) or own.partition(".")[0] != "argand":
         return
-    thing.__module__ = home = torch_module(own, thing.__qualname__.partition(".")[0])
+    home = torch_module(own, thing.__qualname__.partition(".")[0])
+    if not is_shown(home.partition(".")[2] or thing.__qualname__):
+        return  # pickles find it under its name here
+    thing.__module__ = home
     _show_at_home(home, thing)
     if isinstance(thing, type):
         for value in list(vars(thing).values()):

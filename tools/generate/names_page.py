@@ -14,11 +14,13 @@ them with PyTorch: a public name of PyTorch that is not on this page is here.
   `NotImplementedError` with the reason.
 - **ignored**: the function takes any arguments and does nothing.
 - **absent**: asking for the name is an `AttributeError`, and importing the module a `ModuleNotFoundError`.
+- **extra**: PyTorch does not have the name, and `import torch` shows it all the same under `python -m argand`. What is
+  Argand's own otherwise, as `argand.models`, is not to be seen under `torch`.
 
 A module that is absent counts once, with all that PyTorch has in it and below it.
 
 """
-KINDS = ("refused", "ignored", "absent")
+KINDS = ("refused", "ignored", "absent", "extra")
 
 
 def whole(module, name=""):
@@ -34,7 +36,7 @@ def listed(tables):
 
 def counts(rows):
     """The table of counts by the first part of a module's name."""
-    lines = ["| below | refused | ignored | absent names | absent modules |", "|---|---|---|---|---|"]
+    lines = ["| below | refused | ignored | absent names | extra | absent modules |", "|---|---|---|---|---|---|"]
     groups = {}
     for row in rows:
         groups.setdefault(row[2].partition(".")[0], []).append(row)

@@ -223,7 +223,7 @@ class Module:
                 found[name] = "later", entry.text, entry.detail
             elif entry.kind == "computed":
                 found[name] = "value", None, ""
-            elif entry.kind != "absent":
+            elif entry.kind not in ("absent", "extra"):
                 found[name] = "class" if name.lstrip("_")[:1].isupper() else "function", entry, entry.detail
         found = {name: what for name, what in found.items() if "." not in name}
         for name in self.package.exported(section.all_of) if section.all_of else ():

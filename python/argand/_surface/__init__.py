@@ -35,7 +35,7 @@ def value(module, name):
         from .table import section
         known = section(short(module))
         entry = None if known is None else known.names.get(name)
-        if entry is not None and entry.kind != "absent":
+        if entry is not None and entry.kind not in ("absent", "extra"):
             return _value(short(module), name, entry)
         why = f": {entry.text}" if entry is not None else ""
         if known is not None and known.all_of and name in (others := import_module(full(known.all_of))).__all__:
@@ -49,7 +49,7 @@ def names(module):
     known = section(short(module))
     if known is None:
         return []
-    listed = [name for name, entry in known.names.items() if entry.kind != "absent" and "." not in name]
+    listed = [name for name, entry in known.names.items() if entry.kind not in ("absent", "extra") and "." not in name]
     return listed + (import_module(full(known.all_of)).__all__ if known.all_of else [])
 
 
