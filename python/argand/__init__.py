@@ -19,8 +19,8 @@ newaxis = None
 del cuda, unique_dim  # noqa: F821 -- the extension's: a package imported below stands for one, unique() for the other
 
 from . import _tensor_methods  # noqa: E402
-_tensor_methods.complete(Tensor)
-from . import _foreach, _c_names, _plain_functions, _surface, _tensor  # noqa: E402
+_tensor_methods.complete()
+from . import _foreach, _plain_functions, _surface, _tensor  # noqa: E402
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from ._surface.modules import TableModules
+from ._surface.naming import full, short
 from ._torch import shows, torch
 from ._torch_modules import say_torch
 from .torch_version import FOLLOWED, TorchVersion
@@ -21,6 +22,8 @@ _PACKAGES = {"torch": "argand", "functorch": "argand._old_functorch"}  # all tha
 def _real(name):
     """The name here of a module of PyTorch's; None if it is none."""
     package, dot, rest = name.partition(".")
+    if package == "torch":
+        return full(rest)
     return _PACKAGES[package] + dot + rest if package in _PACKAGES else None
 
 
@@ -31,7 +34,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         real = _real(name)
         if real is None:
             return None
-        if real.startswith("argand.") and not shows(real.split(".")[1]):
+        if name.startswith("torch.") and not shows(name.split(".")[1]):
             raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         try:
             found = importlib.util.find_spec(real)
@@ -79,8 +82,8 @@ def _alias(name, module):
     name, as the function torch.nn.parallel.data_parallel."""
     if name == "argand":
         sys.modules.setdefault("torch", torch())
-    elif shows(name.split(".")[1]):
-        sys.modules.setdefault("torch" + name.removeprefix("argand"), module)
+    elif name != "argand._C" and shows(short(name).partition(".")[0]):  # torch._C is argand._torch_c
+        sys.modules.setdefault("torch." + short(name), module)
     say_torch(module, name)
 
 

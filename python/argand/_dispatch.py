@@ -373,5 +373,3 @@ def init_subclass(cls, **kwargs):
 
 
 _C._set_dispatcher(offer, offer_number, offer_fresh, slots_of, _disabled_torch_dispatch_impl)
-_C._TorchDispatchModeKey = _TorchDispatchModeKey
-_C._disabled_torch_dispatch_impl, _C._DisableTorchDispatch = _disabled_torch_dispatch_impl, StateOff

@@ -70,10 +70,6 @@ def _set_deterministic_fill_uninitialized_memory(on):
     _C._set_fills_uninitialized(on and _deterministic["mode"])
 
 
-_C._get_deterministic_fill_uninitialized_memory = _get_deterministic_fill_uninitialized_memory
-_C._set_deterministic_fill_uninitialized_memory = _set_deterministic_fill_uninitialized_memory
-
-
 def are_deterministic_algorithms_enabled():
     """What use_deterministic_algorithms() was told."""
     return _deterministic["mode"]

@@ -9,6 +9,7 @@ from importlib.util import find_spec, spec_from_file_location
 
 import argand
 
+from . import _torch_c
 from ._surface.table import section
 
 # PyTorch's private modules that have a file of the same name here.
@@ -65,5 +66,5 @@ def torch():
     for name in ("__name__", "__getattr__", "__dir__"):
         del own[name]
     spec = spec_from_file_location("torch", argand.__file__, submodule_search_locations=argand.__path__)
-    vars(module).update(own, __package__="torch", __spec__=spec)
+    vars(module).update(own, _C=_torch_c, __package__="torch", __spec__=spec)
     return module

@@ -9,11 +9,12 @@ import sys
 import types
 
 from . import _C
+from ._surface.naming import full, short
 
 # {our module: PyTorch's for all in it, or {PyTorch's: names in it}}, without "argand." and "torch."; "" is torch itself.
 _HOMES = {
     "": {"autograd.variable": "Variable", "_C": "LinAlgError"},
-    "_C": {"": "Size device dtype layout memory_format", "autograd.function": "FunctionCtx"},
+    "_C": {"": "DispatchKey DispatchKeySet Size device dtype layout memory_format", "autograd.function": "FunctionCtx"},
     "_C.cuda": "cuda",
     "_compile": {"": "compile", "_dynamo.eval_frame": "OptimizedModule",
                  "_dynamo.exc": "BackendCompilerFailed InvalidBackend TorchDynamoException Unsupported", None: "compiler"},
@@ -26,7 +27,6 @@ _HOMES = {
                    "utils.dlpack": "from_dlpack"},
     "_buffers": {"": "frombuffer"},
     "_dtype_limits": "",
-    "_c_names": {"": "DispatchKey DispatchKeySet"},
     "_control_flow": {"_higher_order_ops.while_loop": "while_loop", None: ""},
     "_fake_quantize": "",
     "_legacy_types": "",
@@ -137,11 +137,11 @@ def _as_table(homes):
 
 def torch_module(module, name):
     """The module of PyTorch that has what `module`, one of ours, has under the name."""
-    short = module.removeprefix("argand").removeprefix(".")
+    own = short(module)
     if module.partition(".")[0] != "argand":
         return module
-    names, others = _as_table(_HOMES.get(short, {}))
-    home = names.get(name, short if others is None else others)
+    names, others = _as_table(_HOMES.get(own, {}))
+    home = names.get(name, own if others is None else others)
     return "torch." + home if home else "torch"
 
 
@@ -162,9 +162,9 @@ def say_torch(module, name=None):
             _rename_op(value)
         elif isinstance(value, types.ModuleType) and value.__name__.startswith("argand._C."):  # whose functions go by its name
             say_torch(value)
-    package, _, rest = (name or module.__name__).partition(".")
-    if package == "argand" and rest and is_shown(rest):  # argand itself, and what torch does not show, keep their names
-        module.__name__ = torch_module(f"argand.{rest}", "")
+    name = name or module.__name__
+    if name.startswith("argand.") and is_shown(short(name)):  # argand itself, and what torch does not show, keep their names
+        module.__name__ = torch_module(name, "")
 
 
 def _rename(thing):
@@ -188,7 +188,7 @@ def _rename(thing):
 
 def _show_at_home(home, thing):
     """Adds a class or function to the module of ours that its __module__ names, if it is not there: pickle looks for it by that name."""
-    module = sys.modules.get("argand" + home.removeprefix("torch"))
+    module = sys.modules.get(full(home.partition(".")[2]))
     if isinstance(module, types.ModuleType) and thing.__name__ == thing.__qualname__ and thing.__name__ not in vars(module):
         setattr(module, thing.__name__, thing)
 

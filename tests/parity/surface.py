@@ -94,7 +94,8 @@ def ours(theirs):
     if theirs == "torch":
         from argand._torch import torch as shown
         return shown()
-    return imported("argand" + theirs.removeprefix("torch"))
+    from argand._surface.naming import full
+    return imported(full(theirs.partition(".")[2]))
 
 
 class Comparison:

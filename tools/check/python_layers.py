@@ -11,7 +11,7 @@ LAYERS = {
     "base": """
         __future__ _c_functorch _compile_options _contextlib _cuda_libraries _dtype_limits _failures _float32_precision _forks
         _global_settings _hook_handles _ignored _numpy_if_loaded _overridable _per_rank _plain_functions _process_end _removed _schemas
-        _serialization_state _sharing _surface _switches _symbolic_numbers _tags _tensor_arguments _torch_modules torch_version version
+        _serialization_state _sharing _surface _switches _symbolic_numbers _tags _tensor_arguments torch_version version
         utils""",
     "tensors": """
         _VF _buffers _control_flow _copies _decompositions _dispatch _foreach _functions _lowrank _overloads _rare_ops
@@ -28,9 +28,9 @@ LAYERS = {
     "files": "_pickled_files _serialization_names _unpickling hub multiprocessing serialization utils.model_zoo",
     "processes": "checkpoint distributed futures nn.parallel cuda.comm profiler utils.data utils.flop_counter utils.tensorboard",
     "compiler": "_compile _compiler_names _compiler_option_names _dynamo _guards _inductor _jit_internal compiler jit",
-    "package": " _c_names __config__",
+    "package": "__config__ _torch_c",
     "programs": """
-        __main__ _as_torch _compile_guards _compiled_calls _installed_as_torch _old_functorch _overridable_functions _symbols distributed.launch distributed.run fx models
+        __main__ _as_torch _torch _torch_modules _compile_guards _compiled_calls _installed_as_torch _old_functorch _overridable_functions _symbols distributed.launch distributed.run fx models
         utils.benchmark utils.collect_env""",
 }
 RANKS = {name: rank for rank, names in enumerate(LAYERS.values()) for name in names.split()} | {"": list(LAYERS).index("package")}
