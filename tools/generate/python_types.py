@@ -350,7 +350,14 @@ def stubs(folder, extension, results):
             files[f"argand-stubs/{path}.pyi"] = module.stub()
     shown = {name: section.shown for name, section in package.tables.items()
              if name.startswith("_C.") and section.shown is not None}
-    own = package.tables[""].hides  # names of argand that `import torch` does not show
+    private = next(literal(node.value) for node in ast.parse((folder / "_torch.py").read_text()).body
+                   if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES")
+
+    def own(name):
+        """Whether a name of argand is one that `import torch` does not show: see argand/_torch.py."""
+        is_private = name.startswith("_") and not name.startswith("__") and name in package.modules
+        return package.tables[""].hides(name) or is_private and name not in (*private, *package.tables)
+
     for theirs, ours in names_of_packages(folder).items():
         base = ours.partition(".")[2]
         folder_of = {}
