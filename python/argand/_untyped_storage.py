@@ -14,6 +14,11 @@ def _bytes_of(tensor):
     return _C._storage_bytes(tensor)
 
 
+def _is_alias_of(a, b):
+    """Whether two tensors share memory."""
+    return _C._storage_id(a) == _C._storage_id(b)  # not data_ptr(), after which launches on the memory are not held back
+
+
 _ALL_GPUS = "memory is page-locked for all GPUs"
 
 

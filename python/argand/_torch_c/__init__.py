@@ -9,7 +9,7 @@ from .._ignored import harmless
 from ..amp import autocast
 from ..autograd import forward_ad
 from ..autograd import is_multithreading_enabled as _is_multithreading_enabled  # noqa: F401
-from ..storage import StorageBase  # noqa: F401
+from .._untyped_storage import StorageBase, _is_alias_of  # noqa: F401
 
 globals().update({_name: _value for _name, _value in vars(_C).items() if not _name.startswith("__") and _name not in globals()})
 
@@ -129,11 +129,6 @@ def _are_functorch_transforms_active():
 def _is_torch_function_mode_enabled():
     """Whether a TorchFunctionMode is active."""
     return len(_C._torch_function_modes()) > 0
-
-
-def _is_alias_of(a, b):
-    """Whether two tensors share memory."""
-    return _C._storage_id(a) == _C._storage_id(b)  # not data_ptr(), after which launches on the memory are not held back
 
 
 def _current_graph_task_id():

@@ -2,6 +2,7 @@
 import functools
 
 from .. import _C
+from .._untyped_storage import _is_alias_of
 from ..autograd import _vmap_levels
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_structure, tree_unflatten
 from . import _rules
@@ -133,10 +134,10 @@ def _view_of_argument(column, dim, mapped):
     if not -first.dim() - 1 <= dim <= first.dim() or not all(type(y) is _C.Tensor and not y.requires_grad for y in column):
         return None
     for x, cut, slice_of in mapped:
-        if type(x) is not _C.Tensor or x.requires_grad or x.dtype != first.dtype or not _C._is_alias_of(x, first):
+        if type(x) is not _C.Tensor or x.requires_grad or x.dtype != first.dtype or not _is_alias_of(x, first):
             continue
         step, offset = x.stride(cut), first.storage_offset()
-        if not all(_C._is_alias_of(x, y) and y.dtype == x.dtype and y.shape == first.shape and y.stride() == first.stride()
+        if not all(_is_alias_of(x, y) and y.dtype == x.dtype and y.shape == first.shape and y.stride() == first.stride()
                    and y.storage_offset() == offset + i * step for i, y in enumerate(column)):
             return None
         if all(y is slice_of(i) for i, y in enumerate(column)) and dim % x.dim() == cut % x.dim():
