@@ -65,7 +65,7 @@ def _generator(device, seed, state):
     return made
 
 
-class GeneratorMethods:
+class _GeneratorMethods:
     """The methods of generators that are written in Python: see _tensor_methods."""
 
     def __reduce__(self):

@@ -7,6 +7,7 @@ module of ours has what it can be asked for.
 
     surface.py                 with a Python that has PyTorch and the package
     surface.py --missing       prints the names that are in no table, by module
+    surface.py --write         writes the counts of surface_counts.json, which docs/python-names.md shows
 """
 import argparse
 import ast
@@ -14,6 +15,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import json
 import logging
 import pkgutil
 import sys
@@ -102,7 +104,14 @@ class Comparison:
     def __init__(self, table, known):
         self.table, self.tables, self.known, self.wrong = table, table.everything(), known, []
         self.counts = dict.fromkeys(("here", "ignored", "refused", "absent"), 0)
+        self.areas = {}  # the same by the first name below torch
         self.missing = {}
+
+    def count(self, name, kind, names=1):
+        """Adds public names of a module of PyTorch's."""
+        self.counts[kind] += names
+        area = self.areas.setdefault(".".join(name.split(".")[:2]), dict.fromkeys(self.counts, 0))
+        area[kind] += names
 
     def say(self, text):
         self.wrong.append(text)
@@ -112,7 +121,7 @@ class Comparison:
         short = name.partition(".")[2]
         names = public_names(theirs)
         if self.table.why_absent(short) is not None:
-            self.counts["absent"] += len(names)
+            self.count(name, "absent", len(names))
             return
         mine = ours(name)
         if mine is None:
@@ -125,9 +134,9 @@ class Comparison:
         for public in sorted(names):
             entry = section.names.get(public) if section else None
             if entry is not None and entry.kind in self.counts:
-                self.counts[entry.kind] += 1
+                self.count(name, entry.kind)
             elif hasattr(mine, public):
-                self.counts["here"] += 1
+                self.count(name, "here")
             else:
                 self.missing.setdefault(name, []).append(public)
                 self.say(f"{name}.{public}: it is not here, and no table says why")
@@ -231,6 +240,7 @@ def exists(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--missing", action="store_true", help="print the names that are in no table, by module")
+    parser.add_argument("--write", action="store_true", help="write surface_counts.json")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
@@ -248,6 +258,12 @@ def main():
     for short, section in comparison.tables.items():
         comparison.section(short, section)
     comparison.wrong += comparison.known.stale()
+    counted = json.dumps({"version": torch.__version__.partition("+")[0], "areas": comparison.areas}, indent=1) + "\n"
+    recorded = HERE / "surface_counts.json"
+    if given.write:
+        recorded.write_text(counted)
+    elif not recorded.exists() or recorded.read_text() != counted:
+        comparison.say("surface_counts.json has other counts: run surface.py --write and ./dev docs")
     if given.missing:
         for name, names in comparison.missing.items():
             print(f"{name}: {'*' if names is None else ' '.join(names)}")

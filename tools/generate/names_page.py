@@ -1,8 +1,12 @@
 """docs/python-names.md, from the tables of names in python/argand/_surface (table.py there has their format)."""
 import itertools
+import json
 import textwrap
+from pathlib import Path
 
 from python_modules import tables_of
+
+COUNTS = Path(__file__).resolve().parents[2] / "tests/parity/surface_counts.json"
 
 INTRODUCTION = """# Names of PyTorch that are not here
 
@@ -48,6 +52,21 @@ def counts(rows):
     return "\n".join(lines) + "\n"
 
 
+def support():
+    """The table of how many public names of PyTorch are here, as the comparison counted them."""
+    counted = json.loads(COUNTS.read_text())
+    rows = counted["areas"]
+    total = {kind: sum(area[kind] for area in rows.values()) for kind in next(iter(rows.values()))}
+    lines = [f"\n## How much is here\n\nPublic names of PyTorch {counted['version']} in each area, as `tests/parity/surface.py` counted them.\n",
+             "| area | public names | here | ignored | refused | absent | here, % |", "|---|---|---|---|---|---|---|"]
+    for name, area in [*sorted(rows.items()), (None, total)]:
+        names = sum(area.values())
+        if names:
+            cells = [names, *(area[kind] or "" for kind in ("here", "ignored", "refused", "absent")), round(100 * area["here"] / names)]
+            lines.append(f"| {f'`{name}`' if name else '**all**'} | " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def item(module, names):
     """One line of a list, which may be long: a module and its names."""
     text = f"`{whole(module)}` and below" if names == ["*"] else f"`{whole(module)}`: " + " ".join(f"`{name}`" for name in sorted(names))
@@ -57,12 +76,12 @@ def item(module, names):
 def page(package):
     """The text of the page, for the package in a folder."""
     rows = listed(tables_of(package))
-    parts = [INTRODUCTION + counts(rows)]
+    parts = [INTRODUCTION + counts(rows) + support()]
     for kind in KINDS:
         of_kind = sorted(row[1:] for row in rows if row[0] == kind)
         parts.append(f"\n## {kind.capitalize()}\n")
         for reason, group in itertools.groupby(of_kind, key=lambda row: row[0]):
-            parts.append("\n" + textwrap.fill(f"Because {reason}:", 120) + "\n\n")
+            parts.append("\n" + textwrap.fill(f"Reason: {reason}.", 120, break_on_hyphens=False) + "\n\n")
             by_module = itertools.groupby(group, key=lambda row: row[1])
             parts += [item(module, [row[2] for row in names]) + "\n" for module, names in by_module]
     return "".join(parts)

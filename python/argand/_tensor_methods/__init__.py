@@ -5,8 +5,8 @@ classes of methods; PARTS lists them, and complete() gives them all to their cla
 """
 from .. import _C
 from .._overridable import make_methods_overridable
-from ..autograd.graph import NodeMethods
-from ..random import GeneratorMethods
+from ..autograd.graph import _NodeMethods
+from ..random import _GeneratorMethods
 from .arrays import Arrays
 from .copies import Copies
 from .functions import Functions
@@ -20,8 +20,8 @@ from .types import Types
 
 PARTS = {
     _C.Tensor: (Arrays, Copies, Functions, Gradients, Objects, Storages, Subclasses, Text, Types),
-    _C.Node: (NodeMethods,),
-    _C.Generator: (GeneratorMethods,),
+    _C.Node: (_NodeMethods,),
+    _C.Generator: (_GeneratorMethods,),
     _C.device: (Devices,),
     _C.layout: (Names,),
     _C.memory_format: (Names,),

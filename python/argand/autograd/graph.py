@@ -55,7 +55,7 @@ class InputMetadata(NamedTuple):
     is_cpp_nested_tensor: bool = False
 
 
-class NodeMethods:
+class _NodeMethods:
     """The methods of nodes that are written in Python: see _tensor_methods."""
 
     def register_hook(self, fn):
