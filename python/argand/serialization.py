@@ -33,7 +33,8 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
         raise AttributeError(f"save: expected 'f' to be string, path, or a file-like object with a 'write' attribute, got {type(f).__name__}")
     if _serialization_tls.skip_data and not _use_new_zipfile_serialization:
         raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
-    plain = not _serialization_tls.skip_data and pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL and _use_new_zipfile_serialization and not _disable_byteorder_record
+    plain = (not _serialization_tls.skip_data and pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL
+             and _use_new_zipfile_serialization and not _disable_byteorder_record)
     error = None
     if plain:
         try:

@@ -115,8 +115,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     if total_length is not None:
         if total_length < length:
             raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but "
-                             "got "
-                             f"total_length={total_length} and max sequence length being {length}")
+                             f"got total_length={total_length} and max sequence length being {length}")
         length = total_length
     padded, lengths = _C._pad_packed_sequence(sequence.data, sequence.batch_sizes, batch_first, padding_value, length)
     back = sequence.unsorted_indices

@@ -249,8 +249,7 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
         original = parametrizations.original
     else:
         raise ValueError("Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in "
-                         "terms of "
-                         "a sequence of tensors.")
+                         "terms of a sequence of tensors.")
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
     _register(module, tensor_name, original)
