@@ -1,6 +1,7 @@
 """Settings of the process: defaults, determinism, printing, and torch.compile."""
 
 from . import _C, _float32_precision
+from ._dtypes import TENSOR_CLASSES
 from ._ignored import warn_ignored, warn_once
 from ._switches import checked, checked_argument
 
@@ -40,12 +41,10 @@ def set_default_tensor_type(t):
     warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
                "torch.set_default_device() as alternatives.")
     name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
-    dtypes = {"FloatTensor": _C.float32, "DoubleTensor": _C.float64, "HalfTensor": _C.float16,
-              "BFloat16Tensor": _C.bfloat16}
-    kind = name.rpartition(".")[2]
-    if kind not in dtypes:
+    dtype = TENSOR_CLASSES.get(name.rpartition(".")[2])
+    if dtype is None or not dtype.is_floating_point:
         raise TypeError(f"set_default_tensor_type(): expected a floating-point tensor type, got {name}")
-    _C.set_default_dtype(dtypes[kind])
+    _C.set_default_dtype(dtype)
     set_default_device("cuda" if ".cuda." in name else None)
 
 

@@ -3,18 +3,13 @@ import copyreg
 
 from . import _C
 from ._copies import _from_bytes, _rebuild, _rebuild_from_type_v2, _restore, _set_state  # noqa: F401 -- pickles name some of them here
+from ._dtypes import TENSOR_TYPES
 from ._serialization_state import _get_layout
 from .storage import TypedStorage, UntypedStorage
 
 Tensor = _C.Tensor
 for _type in (Tensor, _C.Size):
     _type.__name__ = _type.__name__  # errors of Python's then name it without its module, as any class
-_TYPESTR = {_C.float32: "<f4", _C.float64: "<f8", _C.float16: "<f2", _C.int8: "|i1", _C.int16: "<i2", _C.int32: "<i4",
-            _C.int64: "<i8", _C.uint8: "|u1", _C.bool: "|b1", _C.complex64: "<c8", _C.complex128: "<c16"}
-_TYPE_NAMES = {_C.float32: "FloatTensor", _C.float64: "DoubleTensor", _C.float16: "HalfTensor",
-               _C.bfloat16: "BFloat16Tensor", _C.uint8: "ByteTensor", _C.int8: "CharTensor", _C.int16: "ShortTensor",
-               _C.int32: "IntTensor", _C.int64: "LongTensor", _C.bool: "BoolTensor",
-               _C.complex64: "ComplexFloatTensor", _C.complex128: "ComplexDoubleTensor"}
 
 
 def _named_dtype(name):
@@ -28,7 +23,7 @@ copyreg.pickle(_C.dtype, lambda dtype: (_named_dtype, (repr(dtype).removeprefix(
 def dtype_and_device_of(name):
     """("torch.cuda.FloatTensor") -> (float32, "cuda")"""
     kind = name.rpartition(".")[2]
-    for dtype, text in _TYPE_NAMES.items():
+    for dtype, text in TENSOR_TYPES.items():
         if text == kind:
             return dtype, "cuda" if ".cuda." in name else "cpu"
     raise ValueError(f"invalid type: '{name}'")

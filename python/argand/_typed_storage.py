@@ -5,12 +5,9 @@ import operator
 import warnings
 
 from . import _C
+from ._dtypes import FACTS, STORAGE_TYPES
 from ._untyped_storage import UntypedStorage, _check_can_copy, _Storage, elements_in, tensor_over
 
-# Names of classes by dtype.
-KINDS = {_C.float64: "DoubleStorage", _C.float32: "FloatStorage", _C.float16: "HalfStorage", _C.int64: "LongStorage", _C.int32: "IntStorage",
-         _C.int16: "ShortStorage", _C.int8: "CharStorage", _C.uint8: "ByteStorage", _C.bool: "BoolStorage", _C.bfloat16: "BFloat16Storage",
-         _C.complex128: "ComplexDoubleStorage", _C.complex64: "ComplexFloatStorage"}
 _QUANTIZED = {"quint8": "QUInt8Storage", "qint8": "QInt8Storage", "qint32": "QInt32Storage", "quint4x2": "QUInt4x2Storage",
               "quint2x4": "QUInt2x4Storage"}
 _warns = {"always": False, "warned": False}
@@ -40,7 +37,7 @@ def _set_always_warn_typed_storage_removal(always_warn):
 def _dtype_to_storage_type_map():
     """The name of the class of each dtype."""
     quantized = {getattr(_C, name): kind for name, kind in _QUANTIZED.items() if hasattr(_C, name)}
-    return {**KINDS, **quantized}
+    return {**STORAGE_TYPES, **quantized}
 
 
 def _storage_type_to_dtype_map():
@@ -107,9 +104,9 @@ class TypedStorage(_Storage):
 
     def _tensor_over(self, dtype):
         if self._dtype is not dtype:
-            name = KINDS[dtype].removesuffix("Storage")
+            name = STORAGE_TYPES[dtype].removesuffix("Storage")
             raise RuntimeError(f"Expected a Storage of type {name} or an UntypedStorage, but got type "
-                               f"{KINDS[self._dtype].removesuffix('Storage')} for argument 1 'storage'")
+                               f"{STORAGE_TYPES[self._dtype].removesuffix('Storage')} for argument 1 'storage'")
         return self._elements
 
     @property
@@ -156,7 +153,7 @@ class TypedStorage(_Storage):
         return self._pickle_storage_type()
 
     def _pickle_storage_type(self):
-        return KINDS[self._dtype]
+        return STORAGE_TYPES[self._dtype]
 
     def _place(self, index):
         if isinstance(index, slice):
@@ -236,11 +233,9 @@ def _conversion(name, dtype):
     setattr(_Storage, name, convert)
 
 
-for _name, _dtype in (("double", _C.float64), ("float", _C.float32), ("half", _C.float16), ("bfloat16", _C.bfloat16), ("long", _C.int64),
-                      ("int", _C.int32), ("short", _C.int16), ("char", _C.int8), ("byte", _C.uint8), ("bool", _C.bool),
-                      ("complex_double", _C.complex128), ("complex_float", _C.complex64)):
-    _conversion(_name, _dtype)
-del _name, _dtype
+for _dtype, _facts in FACTS.items():
+    _conversion(_facts.of_storages, _dtype)
+del _dtype, _facts
 
 
 class _LegacyMeta(type):
@@ -319,7 +314,7 @@ def storages(device):
     """All of these for a device, by name."""
     module = "torch.cuda" if device == "cuda" else "torch"
     return {name: _LegacyMeta(name, (_LegacyStorage,), {"_argand_dtype": dtype, "_device": device, "__module__": module})
-            for dtype, name in KINDS.items()}
+            for dtype, name in STORAGE_TYPES.items()}
 
 
 ON_CPU = storages("cpu")

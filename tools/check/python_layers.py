@@ -9,7 +9,7 @@ from python_imports import FOLDER, PACKAGE, cycle_in, edges_of, imports_of, knot
 # below it, apart from those that have a longer name here.
 LAYERS = {
     "base": """
-        __future__ _c_functorch _compile_options _contextlib _cuda_libraries _dtype_limits _failures _float32_precision _forks
+        __future__ _c_functorch _compile_options _contextlib _cuda_libraries _dtype_limits _dtypes _failures _float32_precision _forks
         _global_settings _hook_handles _ignored _numpy_if_loaded _overridable _per_rank _plain_functions _process_end _removed _schemas
         _serialization_state _sharing _surface _switches _symbolic_numbers _tags _tensor_arguments torch_version version
         utils""",

@@ -1,6 +1,6 @@
 """Tensors as arrays of other libraries."""
 from .. import _C
-from .._tensor import _TYPE_NAMES, _TYPESTR
+from .._dtypes import FACTS, TYPESTRS
 
 
 class _Memory:
@@ -13,7 +13,7 @@ class _Memory:
         self.owner = _C._hold_memory(tensor)
         itemsize = tensor.itemsize
         self.__array_interface__ = {
-            "version": 3, "shape": tuple(tensor.shape), "typestr": _TYPESTR[tensor.dtype],
+            "version": 3, "shape": tuple(tensor.shape), "typestr": TYPESTRS[tensor.dtype],
             "data": (tensor.data_ptr(), False), "strides": tuple(s * itemsize for s in tensor.stride())}
 
 
@@ -34,10 +34,10 @@ class Arrays:
                             "host memory first.")
         if self.requires_grad and _C.is_grad_enabled():
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if self.dtype not in _TYPESTR:
-            raise TypeError(f"Got unsupported ScalarType {_TYPE_NAMES[self.dtype].removesuffix('Tensor')}")
+        if self.dtype not in TYPESTRS:
+            raise TypeError(f"Got unsupported ScalarType {FACTS[self.dtype].kind}")
         if self.numel() == 0:
-            return np.empty(tuple(self.shape), _TYPESTR[self.dtype])
+            return np.empty(tuple(self.shape), TYPESTRS[self.dtype])
         return np.asarray(_Memory(self))
 
     def __array__(self, dtype=None, copy=None):
@@ -70,7 +70,7 @@ class Arrays:
         if self.requires_grad:
             raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad. Use var.detach() first.")
         itemsize = self.itemsize
-        described = {"version": 2, "shape": tuple(self.shape), "typestr": _TYPESTR[self.dtype],
+        described = {"version": 2, "shape": tuple(self.shape), "typestr": TYPESTRS[self.dtype],
                      "data": (self.data_ptr(), False), "strides": tuple(s * itemsize for s in self.stride())}
         if self.is_contiguous():
             described["strides"] = None

@@ -1,7 +1,8 @@
 """The memory of tensors."""
 from .. import _C, _sharing
 from .._ignored import harmless
-from .._typed_storage import KINDS, ON_CPU, on_gpus
+from .._dtypes import STORAGE_TYPES
+from .._typed_storage import ON_CPU, on_gpus
 from ..storage import TypedStorage, UntypedStorage, _warn_typed_storage_removal
 
 Tensor = _C.Tensor
@@ -24,7 +25,7 @@ class Storages:
 
     def storage_type(self):
         """The class of its storage(), torch.FloatStorage or the like."""
-        kind = KINDS[self.dtype]
+        kind = STORAGE_TYPES[self.dtype]
         return (on_gpus() if self.is_cuda else ON_CPU)[kind]
 
     def set_(self, source=None, storage_offset=None, size=None, stride=None):

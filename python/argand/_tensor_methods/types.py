@@ -1,6 +1,7 @@
 """Dtypes of tensors, and constructors by dtype."""
 from .. import _C
-from .._tensor import _TYPE_NAMES, _check_legacy, _new, dtype_and_device_of
+from .._dtypes import FACTS, TENSOR_TYPES
+from .._tensor import _check_legacy, _new, dtype_and_device_of
 
 Tensor = _C.Tensor
 
@@ -15,11 +16,7 @@ def _conversion(name, dtype):
 class Types:
     """Conversions by the name of a dtype, type() and new()."""
 
-    float, double, half = _conversion("float", _C.float32), _conversion("double", _C.float64), _conversion("half", _C.float16)
-    bfloat16, long, int = _conversion("bfloat16", _C.bfloat16), _conversion("long", _C.int64), _conversion("int", _C.int32)
-    short, char, byte = _conversion("short", _C.int16), _conversion("char", _C.int8), _conversion("byte", _C.uint8)
-    bool, cfloat = _conversion("bool", _C.bool), _conversion("cfloat", _C.complex64)
-    cdouble = _conversion("cdouble", _C.complex128)
+    vars().update({_facts.method: _conversion(_facts.method, _dtype) for _dtype, _facts in FACTS.items()})
 
     def type(self, dtype=None, non_blocking=False, *, memory_format=_C.preserve_format, **kwargs):
         """Without an argument the name of the tensor type ("torch.FloatTensor"), else the tensor as that type."""
@@ -28,7 +25,7 @@ class Types:
             raise TypeError(f"type() got an unexpected keyword argument '{next(iter(kwargs))}'")
         if dtype is None:
             # harmless(memory_format): nothing is copied
-            return ("torch.cuda." if self.is_cuda else "torch.") + _TYPE_NAMES[self.dtype]
+            return ("torch.cuda." if self.is_cuda else "torch.") + TENSOR_TYPES[self.dtype]
         device = None
         if isinstance(dtype, str):
             dtype, device = dtype_and_device_of(dtype)
