@@ -68,7 +68,7 @@ def _is_one_of(value, harmless):
 
 
 def _public_name(function):
-    """As programs know it, with PyTorch's package and without private modules."""
+    """The name by which programs know a function: torch in place of argand, and no private modules."""
     modules = [part for part in function.__module__.split(".") if not part.startswith("_")]
     modules[0] = "torch" if modules[0] == __package__ else modules[0]
     name = ".".join([*modules, function.__qualname__])

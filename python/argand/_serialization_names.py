@@ -125,7 +125,8 @@ class skip_data:
 
 
 class SourceChangeWarning(Warning):
-    """That a class is not what it was when a file was saved: files hold no classes."""
+    """The category of PyTorch's warning that the source of a class has changed since a file was saved.  Files hold no sources, so it is
+    never given."""
 
 
 def location_tag(storage):

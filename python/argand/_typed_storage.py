@@ -133,7 +133,7 @@ class TypedStorage(_Storage):
         _warn_typed_storage_removal()
 
     def untyped(self):
-        """Its bytes."""
+        """The storage of the same memory as bytes."""
         _warn_typed_storage_removal()
         return self._untyped_storage
 
@@ -311,7 +311,7 @@ class _LegacyStorage(metaclass=_LegacyMeta):
 
 
 def storages(device):
-    """All of these for a device, by name."""
+    """The classes of storages by dtype for a kind of device: {"FloatStorage": class, ...}."""
     module = "torch.cuda" if device == "cuda" else "torch"
     return {name: _LegacyMeta(name, (_LegacyStorage,), {"_argand_dtype": dtype, "_device": device, "__module__": module})
             for dtype, name in STORAGE_TYPES.items()}

@@ -318,7 +318,7 @@ class UntypedStorage(StorageBase, _Storage):
         return super().__getitem__(index)
 
     def untyped(self):
-        """Itself."""
+        """The storage itself."""
         return self
 
     def __eq__(self, other):

@@ -55,7 +55,7 @@ class Functions:
 
     @harmless(masked_grad="all tensors are dense, so there is no mask")
     def to_dense(self, dtype=None, *, masked_grad=None):
-        """Itself, or in another dtype: all tensors are dense."""
+        """The tensor itself, or in another dtype: all tensors are dense."""
         if masked_grad is not None and not isinstance(masked_grad, bool):
             raise TypeError(f"to_dense(): argument 'masked_grad' must be bool, not {type(masked_grad).__name__}")
         return self if dtype is None else self.to(dtype=dtype)

@@ -19,7 +19,7 @@ from .grad_mode import _DecoratorContextManager, enable_grad
 
 
 class _Dual:
-    """Where the gradient of a dual tensor arrives, and the tangent.  The tensor itself is its owner's."""
+    """The edge at which the gradient of a dual tensor arrives, and the tensor's tangent.  It does not keep the tensor itself alive."""
 
     def __init__(self, tensor, tangent, primal=None):
         from .graph import GradientEdge

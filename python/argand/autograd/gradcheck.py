@@ -44,7 +44,7 @@ class _Function:
         return found
 
     def outputs(self):
-        """Those with gradients."""
+        """The outputs that require grad."""
         return [y for y in self(self.tensors) if _differentiable(y) and y.requires_grad]
 
     def gradients(self, outputs, cotangents, **options):

@@ -15,7 +15,7 @@ class Node(abc.ABC):
 
     @abc.abstractmethod
     def name(self):
-        """Its name: "MulBackward0"."""
+        """The name of the node: "MulBackward0"."""
 
     @property
     @abc.abstractmethod

@@ -117,7 +117,7 @@ class GroupCalls:
         return self.start("reduce", *reduction("reduce", op), [_only("reduce", "tensor", tensors)], root, timeout=timeout)
 
     def allgather(self, output_tensors, input_tensors, opts=None, *args, **given):
-        """All get the tensors of all.  Or timeout."""
+        """Each process gets the tensors of all.  Or timeout."""
         timeout = _values("allgather", ("timeout",), opts, args, given)
         return self.start("all_gather", _only_list("allgather", output_tensors), _only("allgather", "tensor", input_tensors), timeout=timeout)
 
@@ -130,7 +130,7 @@ class GroupCalls:
         return self.start("gather", _only_list("gather", output_tensors), _only("gather", "tensor", input_tensors), root, timeout=timeout)
 
     def scatter(self, output_tensors, input_tensors, opts=None, *args, **given):
-        """Each gets one of the root's tensors.  Or root, timeout."""
+        """Each process gets one of the root's tensors.  Or root, timeout."""
         root, timeout = _values("scatter", ("root", "timeout"), opts, args, given)
         return self.start("scatter", _only("scatter", "tensor", output_tensors), _only_list("scatter", input_tensors), root, timeout=timeout)
 

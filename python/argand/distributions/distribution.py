@@ -151,7 +151,7 @@ class Distribution:
         raise self._missing("entropy")
 
     def enumerate_support(self, expand=True):
-        """All values, along a first dimension."""
+        """All values that a sample can have, along a new first dimension."""
         raise self._missing("enumerate_support")
 
     def perplexity(self):

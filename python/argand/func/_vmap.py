@@ -92,7 +92,7 @@ def _arguments(args, in_dims, name):
 
 
 def _check_written(t, first, randomness):
-    """That all calls have written what the first one did."""
+    """Raises an error if a call has written something else than the first one did."""
     if first is not None and (_C.equal(t, first) or _C.allclose(t, first, rtol=0, atol=0, equal_nan=True)):
         return
     if randomness == "different":

@@ -21,7 +21,7 @@ class TracerWarning(Warning):
 
     @staticmethod
     def ignore_lib_warnings():
-        """No such warning is given."""
+        """Does nothing: no such warning is given."""
 
 
 class TracingCheckError(Exception):

@@ -139,7 +139,7 @@ class CheckpointFunction(Function):
 # ---- with holders for what is saved: Note [Regions that are computed again]
 
 def noop_context_fn():
-    """No contexts for the first run and the second."""
+    """Contexts for the first run and the second that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 

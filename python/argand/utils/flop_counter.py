@@ -74,7 +74,7 @@ class FlopCounterMode:
         return {place: dict(counts) for place, counts in self._counts.items()}
 
     def get_total_flops(self):
-        """All of them."""
+        """The number of all operations that were counted."""
         return sum(self._counts.get("Global", {}).values())
 
     def get_table(self, depth=None):

@@ -32,7 +32,7 @@ class Agent:
         self._woken, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
     def run(self):
-        """All rounds, until an order ends them."""
+        """Runs round after round, until an order ends them."""
         self._membership = None
         with self._hearing_signals(), self._rendezvous.secret():
             try:

@@ -190,7 +190,7 @@ def get_proxy_mode():
 
 
 def _names(f, n):
-    """Those of a function's parameters; arg0, arg1, ... where it does not say."""
+    """The names of a function's n parameters; arg0, arg1, ... if the function does not tell them."""
     code = getattr(inspect.unwrap(f), "__code__", None)
     if code is None or code.co_flags & inspect.CO_VARARGS or code.co_argcount != n:
         return [f"arg{i}" for i in range(n)]

@@ -135,7 +135,7 @@ def _refuse_state(self):
 
 
 def _deepcopy(self, memo):
-    """As of any object: copy.deepcopy() would ask for its state."""
+    """Copies the module attribute by attribute, as Python copies any object: copy.deepcopy() itself would call __getstate__, which raises."""
     if id(self) in memo:
         return memo[id(self)]
     memo[id(self)] = replica = type(self).__new__(type(self))

@@ -129,7 +129,7 @@ class Channel:
 
     @staticmethod
     def pair():
-        """Both ends."""
+        """Two channels that are connected with each other."""
         a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         return Channel(a), Channel(b)
 
