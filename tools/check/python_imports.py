@@ -1,4 +1,4 @@
-"""Who imports whom in python/argand: the imports of each file, at its top and inside functions, and the cycles among them.
+"""Who imports whom in python/argand: the imports of each file, at its top and inside functions, and their cycles.
 
 usage: python_imports.py    prints the groups of files that import each other, directly or through others
 """
@@ -58,23 +58,27 @@ def _named(path, text):
             names = [alias.name for alias in node.names]
         else:
             parts = package.split(".")
-            base = ".".join([*(parts[:len(parts) - node.level + 1] if node.level else []), *([node.module] if node.module else [])])
+            above = parts[:len(parts) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
             names = [f"{base}.{alias.name}" for alias in node.names]
         found += [Import(node.lineno, name, inside, reason and (reason[1] or "")) for name in names]
     return found
 
 
 def imports_of(texts):
-    """{module: [Import]} of {path: text}; the targets are modules of the package: the one of a name, or the one that defines it."""
+    """{module: [Import]} of {path: text}.  Targets are modules: the one of a name, or the one that defines the name."""
     known = {module_of(path) for path in texts}
 
     def target(name):
         while name and name not in known:
             name = name.rpartition(".")[0]
         return name
-    return {module_of(path): [i._replace(target=target(i.target)) for i in _named(path, text)
-                              if not (i.target + ".").startswith(EXTENSION + ".") and target(i.target) not in ("", module_of(path))]
-            for path, text in texts.items()}
+    found = {}
+    for path, text in texts.items():
+        module = module_of(path)
+        ours = [i for i in _named(path, text) if not (i.target + ".").startswith(EXTENSION + ".")]
+        found[module] = [i._replace(target=target(i.target)) for i in ours if target(i.target) not in ("", module)]
+    return found
 
 
 def runs(module, target):
@@ -84,13 +88,15 @@ def runs(module, target):
 
 
 def edges_of(imports, inside, declared):
-    """{module: [module]}: with the imports inside functions or without them, and with those that point up as declared or not."""
-    return {module: sorted({name for i in found if (inside or not i.inside) and (declared or i.reason is None) for name in runs(module, i.target)})
+    """{module: [module]}: with imports inside functions or without, with those declared to point up or without."""
+    def counts(i):
+        return (inside or not i.inside) and (declared or i.reason is None)
+    return {module: sorted({name for i in found if counts(i) for name in runs(module, i.target)})
             for module, found in imports.items()}
 
 
 def knots(edges):
-    """The groups of nodes that reach each other, the largest first (strongly connected components, by Tarjan's algorithm)."""
+    """The groups of nodes that reach each other (Tarjan's strongly connected components), the largest first."""
     number, low, stack, groups = {}, {}, [], []
     for root in edges:
         work = [] if root in number else [(root, None)]
@@ -135,7 +141,8 @@ def main():
     imports = imports_of({path: tree.text(path) for path in tree.files(".py", under=(FOLDER + PACKAGE + "/",))})
     declared = {(module, i.line) for module, found in imports.items() for i in found if i.reason is not None}
     print(f"{len(declared)} imports are declared to point up")
-    for what, options in (("at the top of files", (False, True)), ("all but those declared", (True, False)), ("all", (True, True))):
+    kinds = {"at the top of files": (False, True), "all but those declared": (True, False), "all": (True, True)}
+    for what, options in kinds.items():
         groups = knots(edges_of(imports, *options))
         print(f"imports {what}: {len(groups)} groups, {sum(map(len, groups))} of {len(imports)} files")
         for group in groups:
