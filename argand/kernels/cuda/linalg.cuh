@@ -43,6 +43,12 @@ __global__ void row_order(const int* pivots, int64_t* order, int64_t rows, int64
   }
 }
 
+__global__ void widen_pivots(const int* pivots, int64_t* to, int64_t n) {
+  await_earlier_work();
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = pivots[i];
+}
+
 template <class T>
 __device__ __forceinline__ T conjugated(T x) {
   return x;
