@@ -70,9 +70,9 @@ TEST_F(CudaLinalg, LdlSolvesSymmetricSystems) {
           const double size = std::max(largest(x), 1.0);
           expect_near(wide(A).matmul(x), B, limit(A, static_cast<double>(std::max<int64_t>(n, 1)), largest(A) * size),
                       name("ldl", A));
-          EXPECT_EQ(
-              message_of<ValueError>([&] { linalg_ldl_solve(LD, pivots + 1000, B.cuda(), hermitian_too); }).empty(),
-              A.numel() == 0);
+          if (A.numel() > 0) {
+            EXPECT_FALSE(message_of<ValueError>([&] { linalg_ldl_solve(LD, pivots + 1000, B.cuda()); }).empty());
+          }
         }
 }
 

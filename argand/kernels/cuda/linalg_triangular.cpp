@@ -1,6 +1,7 @@
-// Cholesky, LU, LDL and triangular systems by cuSOLVER and cuBLAS.
+// Cholesky, LU and triangular systems by cuSOLVER and cuBLAS.
 #include <algorithm>
 
+#include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/linalg_calls.h"
 
@@ -13,7 +14,7 @@ cublasFillMode_t triangle(bool upper) { return upper ? CUBLAS_FILL_MODE_UPPER : 
 
 struct Potrf {
   SolverHandle* handle;
-  int64_t type, upper, n, batch;
+  int64_t type, n, batch;
   void *a, *work;
   size_t work_bytes, host_bytes;
   int32_t* info;
@@ -21,7 +22,7 @@ struct Potrf {
   cudaDataType_t element() const { return cuda_type(static_cast<ScalarType>(type)); }
   SolverSpace space(const SolverHandle::Lock& h) const {
     SolverSpace s;
-    ARGAND_CUSOLVER(h.api().potrf_buffer(h.solver(), h.params(), triangle(upper), n, element(), a, n, element(),
+    ARGAND_CUSOLVER(h.api().potrf_buffer(h.solver(), h.params(), CUBLAS_FILL_MODE_LOWER, n, element(), a, n, element(),
                                          &s.device, &s.host));
     return s;
   }
@@ -29,7 +30,7 @@ struct Potrf {
     std::vector<char> host(host_bytes);
     const int64_t bytes = n * n * element_size(static_cast<ScalarType>(type));
     for (int64_t b = 0; b < batch; ++b)
-      ARGAND_CUSOLVER(h.api().potrf(h.solver(), h.params(), triangle(upper), n, element(), at(a, bytes, b), n,
+      ARGAND_CUSOLVER(h.api().potrf(h.solver(), h.params(), CUBLAS_FILL_MODE_LOWER, n, element(), at(a, bytes, b), n,
                                     element(), work, work_bytes, host.data(), host.size(), info + b));
   }
 };
@@ -48,6 +49,20 @@ struct PotrfBatched {
   }
 };
 
+void transpose_squares(const CholeskyCall& c) {
+  constexpr int64_t kSquare = 32, kMostBatch = 65535;
+  const unsigned across = blocks_for(c.n, kSquare);
+  const int64_t bytes = c.n * c.n * element_size(c.type);
+  for (int64_t b = 0; b < c.batch; b += kMostBatch) {
+    Grid grid{across, kSquare};
+    grid.threads_y = 8;
+    grid.blocks_y = across;
+    grid.blocks_z = static_cast<unsigned>(std::min(kMostBatch, c.batch - b));
+    launch(kernel_instance("argand/kernels/cuda/linalg.cuh", "transpose_squares", code_type(c.type)), grid,
+           at(c.a, bytes, b), c.n);
+  }
+}
+
 void factor_cholesky(const CholeskyCall& c) {
   if (c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
   if (!calls_libraries()) return;
@@ -61,8 +76,12 @@ void factor_cholesky(const CholeskyCall& c) {
     });
     return;
   }
-  const Potrf call{&current_solver(), static_cast<int64_t>(c.type), c.upper, c.n, c.batch, c.a, nullptr, 0, 0, c.info};
+  // cuSOLVER factors the lower triangle twice as fast as the upper one: 0.36 and 0.83 ms for 1024 rows of float32 on an
+  // H200.  The lower factor of A^T is the transposed upper one of A.
+  if (c.upper) transpose_squares(c);
+  const Potrf call{&current_solver(), static_cast<int64_t>(c.type), c.n, c.batch, c.a, nullptr, 0, 0, c.info};
   put_with_space(call, space_of(call));
+  if (c.upper) transpose_squares(c);
 }
 
 // ---- LU
@@ -179,99 +198,6 @@ void solve_lu(const LuSolveCall& c) {
   });
 }
 
-// ---- LDL
-
-template <class T>
-struct Sytrf {
-  SolverHandle* handle;
-  int64_t n, batch, size;
-  T *a, *work;
-  int32_t *pivots, *info;
-
-  void run(const SolverHandle::Lock& h) const {
-    const int rows = static_cast<int>(n);
-    for (int64_t b = 0; b < batch; ++b)
-      ARGAND_CUSOLVER(h.api().of<T>().sytrf(h.solver(), CUBLAS_FILL_MODE_LOWER, rows, at(a, n * n, b), rows,
-                                            at(pivots, n, b), work, static_cast<int>(size), info + b));
-  }
-};
-
-// cuSOLVER has no hetrf: its matrices are symmetric.
-void need_symmetric(ScalarType type, bool hermitian) {
-  if (hermitian && is_complex(type)) throw NotOnDevice("LDL of complex Hermitian matrices");
-}
-
-void factor_ldl(const LdlCall& c) {
-  need_symmetric(c.type, c.hermitian);
-  if (c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
-  if (!calls_libraries()) return;
-  const int n = size_for_library(c.n);
-  with_element(c.type, [&](auto element) {
-    using T = decltype(element);
-    SolverHandle& handle = current_solver();
-    int size = 0;
-    {
-      const SolverHandle::Lock h(handle, current_stream());
-      ARGAND_CUSOLVER(h.api().of<T>().sytrf_buffer(h.solver(), n, static_cast<T*>(c.a), n, &size));
-    }
-    const Scratch work(static_cast<size_t>(size) * sizeof(T));
-    put_solver_call(Sytrf<T>{&handle, c.n, c.batch, size, static_cast<T*>(c.a), work.as<T>(), c.pivots, c.info});
-  });
-}
-
-struct Sytrs {
-  SolverHandle* handle;
-  int64_t type, n, columns, batch;
-  const void* ld;
-  const int64_t* pivots;
-  void *b, *work;
-  size_t work_bytes, host_bytes;
-  int32_t* info;  // always 0 for valid arguments
-
-  cudaDataType_t element() const { return cuda_type(static_cast<ScalarType>(type)); }
-  SolverSpace space(const SolverHandle::Lock& h) const {
-    SolverSpace s;
-    ARGAND_CUSOLVER(h.api().sytrs_buffer(h.solver(), CUBLAS_FILL_MODE_LOWER, n, columns, element(), ld, n, pivots,
-                                         element(), b, n, &s.device, &s.host));
-    return s;
-  }
-  void run(const SolverHandle::Lock& h) const {
-    std::vector<char> host(host_bytes);
-    const int64_t bytes = element_size(static_cast<ScalarType>(type));
-    for (int64_t i = 0; i < batch; ++i)
-      ARGAND_CUSOLVER(h.api().sytrs(h.solver(), CUBLAS_FILL_MODE_LOWER, n, columns, element(),
-                                    static_cast<const char*>(ld) + n * n * bytes * i, n, at(pivots, n, i), element(),
-                                    at(b, n * columns * bytes, i), n, work, work_bytes, host.data(), host.size(),
-                                    info));
-  }
-};
-
-void solve_ldl(const LdlSolveCall& c) {
-  need_symmetric(c.type, c.hermitian);
-  if (c.n == 0 || c.columns == 0 || c.batch == 0) return;
-  if (!calls_libraries()) return;
-  size_for_library(c.n);
-  size_for_library(c.columns);
-  const int64_t count = c.n * c.batch;
-  const Scratch info(sizeof(int32_t)), pivots(static_cast<size_t>(count) * sizeof(int64_t));
-  constexpr unsigned kThreads = 256;
-  launch(kernel("argand/kernels/cuda/linalg.cuh", "widen_pivots"), {blocks_for(count, kThreads), kThreads}, c.pivots,
-         pivots.as<int64_t>(), count);
-  const Sytrs call{&current_solver(),
-                   static_cast<int64_t>(c.type),
-                   c.n,
-                   c.columns,
-                   c.batch,
-                   c.ld,
-                   pivots.as<int64_t>(),
-                   c.b,
-                   nullptr,
-                   0,
-                   0,
-                   info.as<int32_t>()};
-  put_with_space(call, space_of(call));
-}
-
 // ---- triangles
 
 // Row-major A X = B is column-major X^T A^T = B^T, where A^T is the other triangle.
@@ -363,8 +289,7 @@ void row_order(const RowOrderCall& c) {
 }
 
 const bool registered = (blocks::factor_cholesky.set(kCUDA, factor_cholesky), blocks::factor_lu.set(kCUDA, factor_lu),
-                         blocks::solve_lu.set(kCUDA, solve_lu), blocks::factor_ldl.set(kCUDA, factor_ldl),
-                         blocks::solve_ldl.set(kCUDA, solve_ldl), blocks::solve_triangle.set(kCUDA, solve_triangle),
+                         blocks::solve_lu.set(kCUDA, solve_lu), blocks::solve_triangle.set(kCUDA, solve_triangle),
                          blocks::row_order.set(kCUDA, row_order), true);
 
 }  // namespace

@@ -95,7 +95,7 @@ ScalarType type_to_combine(ScalarType type, Meet meet) {
 // Writes to `out` at the end only: until then, the device may refuse the call.
 void combine_on_device(Tensor& out, const Tensor& slots, const Tensor& src, Meet meet, bool include_self) {
   const ScalarType type = type_to_combine(out.dtype(), meet);
-  const bool in_place = type == out.dtype() && include_self;
+  const bool in_place = type == out.dtype() && include_self && meet != Meet::kMean;
   const Tensor to = in_place ? out : exec::dense_clone(out.to(type)), from = exec::dense(src.to(type));
   if (!include_self) {
     const Tensor neutral = full(slots.sizes(), neutral_of(meet, out.dtype()), to.options());
