@@ -22,6 +22,7 @@ del cuda, unique_dim  # noqa: F821 -- the extension's: a package imported below 
 from . import _dispatch, _foreach, _functions, _c_names, _plain_functions, _surface, _tensor  # noqa: E402
 from ._overridable import make_methods_overridable as _make_methods_overridable  # noqa: E402
 _make_methods_overridable(Tensor)
+from ._float32_precision import get_float32_precision, set_float32_precision  # noqa: E402,F401
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
