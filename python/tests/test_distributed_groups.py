@@ -134,6 +134,73 @@ def test_objects(tmp_path):
     """)
 
 
+def test_no_objects(tmp_path):
+    """Empty lists are the same call on all ranks."""
+    run(tmp_path, 2, """
+        for objects in ([], [None]):
+            dist.broadcast_object_list(objects, 0); assert objects in ([], [None])
+        if rank == 0: dist.send_object_list([], 1, use_batch=True); dist.send_object_list([{"t": torch.ones(2)}], 1, weights_only=True)
+        else:
+            assert dist.recv_object_list([], 0, use_batch=True) == 0
+            got = [None]; dist.recv_object_list(got, 0, weights_only=True); assert got[0]["t"].tolist() == [1, 1]
+        dist.barrier()
+    """)
+
+
+def test_what_a_work_gives(tmp_path):
+    """On all ranks, also on the one that sends."""
+    run(tmp_path, 2, """
+        t = torch.ones(2) * rank; w = dist.broadcast(t, 1, async_op=True); assert w.get_future().wait()[0] is w.result()[0] and w.result()[0].tolist() == [1, 1]
+        t = torch.ones(2); w = dist.reduce(t, 0, async_op=True); w.wait(); assert [r.tolist() for r in w.result()] == [t.tolist()]
+        assert dist.barrier(async_op=True).get_future().wait() == []
+    """)
+
+
+def test_several_calls_at_once(tmp_path):
+    run(tmp_path, 2, """
+        a, b = torch.ones(2) * rank, torch.ones(3) * rank
+        with dist._coalescing_manager(): dist.all_reduce(a); dist.all_reduce(b)
+        assert a.tolist() == [1] * 2 and b.tolist() == [1] * 3
+        outs = [torch.zeros(4), torch.zeros(6)]
+        with dist._coalescing_manager(async_ops=True) as cm:
+            for out, n in zip(outs, (2, 3)): assert dist.all_gather_into_tensor(out, torch.full((n,), float(rank))) is None
+            try:
+                with dist._coalescing_manager(): pass
+            except ValueError as e: assert "non-empty op list" in str(e)
+            else: assert False
+        assert cm.wait() and cm.is_completed() and outs[1].tolist() == [0, 0, 0, 1, 1, 1]
+        try:
+            with dist._coalescing_manager(): raise KeyError
+        except KeyError: dist.all_reduce(a); assert a.tolist() == [2] * 2
+        group = dist.group.WORLD
+        outs, parts = [torch.zeros(4)], [torch.zeros(2)]
+        work = group.allgather_into_tensor_coalesced(outs, [torch.ones(2)]); assert work.wait() and outs[0].tolist() == [1] * 4 and len(work.result()) == 1
+        assert group.reduce_scatter_tensor_coalesced(parts, [torch.ones(4)]).get_future().wait()[0].tolist() == [2, 2]
+        lists = [[torch.zeros(1), torch.zeros(2)] for _ in range(2)]; group.allgather_coalesced(lists, [torch.ones(1) * rank, torch.ones(2) * rank]).wait()
+        assert lists[1][1].tolist() == [1, 1] and group.monitored_barrier() is None
+    """)
+
+
+def test_the_same_by_other_names(tmp_path):
+    run(tmp_path, 2, """
+        out = torch.zeros(2, 2); dist.all_gather_single(out, torch.ones(2) * rank); assert out.tolist() == [[0, 0], [1, 1]]
+        out = torch.zeros(2); dist.reduce_scatter_single(out, torch.ones(4)); assert out.tolist() == [2, 2]
+        for call in (dist.gather_single, dist.gather_into_tensor):
+            out = torch.zeros(2, 3) if rank == 1 else None; call(torch.ones(3) * rank, out, dst=1); assert rank == 0 or out.tolist() == [[0] * 3, [1] * 3]
+        if rank == 0:
+            try: dist.gather_single(torch.ones(3), torch.zeros(5), dst=0); assert False
+            except ValueError as e: assert "gather_single: expected gather_tensor to be contiguous and to have 2 x 3 elements" in str(e), e
+        c10d = dist.distributed_c10d
+        assert dist.get_backend_config() == "cpu:gloo,cuda:gloo" and [d.type for d in dist.group.WORLD._device_types] == ["cpu", "cuda"]
+        assert dist.ReduceOp(dist.ReduceOp.MAX) is dist.ReduceOp.MAX and str(dist.ReduceOp.SUM) == "RedOpType.SUM"
+        assert dist.supports_complex(dist.ReduceOp.SUM) and not dist.supports_complex(dist.ReduceOp.MAX) and dist.default_pg_timeout == datetime.timedelta(minutes=30)
+        group = dist.group.WORLD
+        assert c10d._resolve_process_group(group.group_name) is group and c10d._get_pg_default_device() == torch.device("cpu") and group._get_backend_name() == "gloo"
+        store = group.get_group_store(); store.set(f"at {rank}", "x"); assert store.get(f"at {1 - rank}") == b"x"
+        dist.barrier()
+    """)
+
+
 def test_messages(tmp_path):
     run(tmp_path, 3, """
         if rank == 0:
