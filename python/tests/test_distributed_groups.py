@@ -1,6 +1,7 @@
 """Process groups of several processes: collectives, groups, objects, messages, and what goes wrong."""
 import datetime
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -51,6 +52,17 @@ def test_collectives(tmp_path, size):
         dist.barrier(); assert dist.barrier(async_op=True).wait()
         dist.monitored_barrier()
     """)
+
+
+PROGRAM = pathlib.Path(__file__).with_name("all_collectives.py")
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_every_dtype_and_reduction(size):
+    env = dict(os.environ, PYTHONPATH=str(PACKAGE), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), WORLD_SIZE=str(size), OMP_NUM_THREADS="1")
+    results = finish([subprocess.Popen([sys.executable, "-B", str(PROGRAM), "gloo"], env=dict(env, RANK=str(rank)), text=True, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE) for rank in range(size)], 400)
+    assert [result[:2] for result in results] == [(0, f"done {rank}\n") for rank in range(size)], results
 
 
 def test_methods_of_a_group_with_options(tmp_path):
@@ -602,7 +614,24 @@ def test_mpi_is_not_for_processes_of_another_launcher(tmp_path):
     """)
 
 
-@pytest.mark.skipif(not argand.distributed.is_mpi_available() or not shutil.which("mpirun"), reason="MPI is not installed")
+NO_MPI = pytest.mark.skipif(not argand.distributed.is_mpi_available() or not shutil.which("mpirun"), reason="MPI is not installed")
+
+
+def mpirun(size, *program, timeout=60):
+    env = dict(os.environ, PYTHONPATH=str(PACKAGE), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
+    ended = subprocess.run(["mpirun", "--oversubscribe", "-n", str(size), sys.executable, "-B", *map(str, program)], env=env, text=True,
+                           capture_output=True, timeout=timeout)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert sorted(ended.stdout.split("\n"))[1:] == [f"done {rank}" for rank in range(size)], ended.stdout + ended.stderr
+
+
+@NO_MPI
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_every_dtype_and_reduction_by_mpi(size):
+    mpirun(size, PROGRAM, "mpi", timeout=400)
+
+
+@NO_MPI
 def test_mpi(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent("""
@@ -622,7 +651,4 @@ def test_mpi(tmp_path):
         dist.barrier(); dist.destroy_process_group()
         os.write(1, f"done {rank}\\n".encode())  # mpirun mixes lines that come in pieces
     """))
-    env = dict(os.environ, PYTHONPATH=str(PACKAGE), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    ended = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", sys.executable, "-B", str(script)], env=env, text=True, capture_output=True,
-                           timeout=60)
-    assert ended.returncode == 0 and sorted(ended.stdout.split("\n"))[1:] == ["done 0", "done 1", "done 2"], ended.stdout + ended.stderr
+    mpirun(3, script)
