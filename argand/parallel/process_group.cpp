@@ -283,7 +283,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     check_open(call);
     const auto work = std::make_shared<Work>(call, std::vector<Tensor>{tensor}, options_.timeout);
     tensor.storage()->bump_version("recv");
-    messages_.receive(view.host, from < 0 ? from : world_ranks_[static_cast<size_t>(from)], tag,
+    messages_.receive(view.host, from < 0 ? from : world_ranks_[static_cast<size_t>(from)], tag, call,
                       [this, work, call, view](std::exception_ptr error, int sender) {
                         if (!error) error = copied_back({view});
                         const bool lost = error && is_between_ranks(error);
@@ -300,6 +300,12 @@ class Group final : public ProcessGroup, private GroupArguments {
                    std::find(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(i), ranks[i]) ==
                        ranks.begin() + static_cast<std::ptrdiff_t>(i),
                    "new_group: rank ", ranks[i], " is given twice");
+    }
+    if (name.empty()) {  // the world's ranks must agree, or members wait for some that are none
+      std::string text = "new_group(";
+      for (size_t i = 0; i < ranks.size(); ++i) text += str(i ? ", rank " : "rank ", ranks[i]);
+      start(text + ")", {}, {}, {}, [](Channel& c, const Tensors&, const Tensors&) { parallel::barrier(c); }, {})
+          ->wait();
     }
     const std::string full = name.empty() ? str(name_, ".", ++subgroups_) : name;
     if (std::find(ranks.begin(), ranks.end(), rank_) == ranks.end()) return nullptr;

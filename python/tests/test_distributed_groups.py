@@ -336,6 +336,32 @@ def test_different_calls(tmp_path):
         assert "float32 [3]" in err and "float32 [2]" in err, err
 
 
+@pytest.mark.parametrize("call, says", [
+    ("dist.new_group([0, 1] if rank == 0 else [0, 2])", ["new_group(rank 0, rank 1)", "new_group(rank 0, rank 2)"]),
+    ("dist.new_group([1, 2]) if rank == 0 else dist.barrier()", ["new_group(rank 1, rank 2)", "barrier()"]),
+    ("dist.split_group(split_ranks=[[0], [1, 2]] if rank == 0 else [[0, 2], [1]])", ["new_group(rank 0)", "new_group(rank 0, rank 2)"])])
+def test_groups_that_differ(tmp_path, call, says):
+    """Otherwise members would wait for ranks that are in another group."""
+    begin = time.monotonic()
+    for status, out, err in finish(start(tmp_path, 3, call)):
+        assert status == 1 and "DistBackendError" in err and all(each in err for each in (*says, "script.py:5")), err
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize("got, says", [("torch.zeros(5)", "recv(float32 [5], from rank 0) at "), ("torch.zeros(1, dtype=torch.int64)", "recv(int64 [1], from rank 0) at ")])
+def test_a_message_that_is_not_as_its_tensor(tmp_path, got, says):
+    out = run(tmp_path, 2, f"""
+        if rank == 0: dist.send(torch.ones(2), 1)
+        else:
+            try: dist.recv({got}, 0)
+            except (ValueError, TypeError, RuntimeError) as e: print(e)
+        dist.barrier(); t = torch.zeros(3)
+        if rank == 0: dist.send(torch.ones(3), 1)
+        else: dist.recv(t, 0); assert t.tolist() == [1] * 3  # the next one is taken
+    """)
+    assert says in out[1] and "rank 0 of the world has sent" in out[1] and "script.py:8" in out[1], out
+
+
 # Rank 0 holds the store.
 @pytest.mark.parametrize("lost, how", [(1, "kill"), (1, "exit"), (1, "raise"), (1, "stop"), (0, "kill"), (0, "stop")])
 def test_a_lost_rank(tmp_path, lost, how):

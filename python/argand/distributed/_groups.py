@@ -313,7 +313,7 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
         return GroupMember.NON_GROUP_MEMBER
     timeout = timeout or default._timeout
     name = _local_name(ranks) if use_local_synchronization else ""
-    made = default._group.subgroup(ranks, device, milliseconds(timeout), name)
+    made = default._group.subgroup(call_site(), ranks, device, milliseconds(timeout), name)
     return GroupMember.NON_GROUP_MEMBER if made is None else _register(made, backend, group_desc, timeout)
 
 
@@ -386,7 +386,7 @@ def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None,
     desc = group_desc or f"{parent.group_desc}:split:{parent._splits}"
     parent._splits += 1
     timeout = timeout or parent._timeout
-    made = [parent._group.subgroup(ranks, device, milliseconds(timeout), "") for ranks in lists if ranks]
+    made = [parent._group.subgroup(call_site(), ranks, device, milliseconds(timeout), "") for ranks in lists if ranks]
     mine = next((group for group in made if group is not None), None)
     return GroupMember.NON_GROUP_MEMBER if mine is None else _register(mine, backend, desc, timeout)
 
