@@ -344,7 +344,7 @@ def test_groups_that_differ(tmp_path, call, says):
     """Otherwise members would wait for ranks that are in another group."""
     begin = time.monotonic()
     for status, out, err in finish(start(tmp_path, 3, call)):
-        assert status == 1 and "DistBackendError" in err and all(each in err for each in (*says, "script.py:5")), err
+        assert status == 1 and "DistBackendError" in err and all(each in err for each in (*says, "script.py:6")), err
     assert time.monotonic() - begin < 20
 
 
@@ -359,7 +359,7 @@ def test_a_message_that_is_not_as_its_tensor(tmp_path, got, says):
         if rank == 0: dist.send(torch.ones(3), 1)
         else: dist.recv(t, 0); assert t.tolist() == [1] * 3  # the next one is taken
     """)
-    assert says in out[1] and "rank 0 of the world has sent" in out[1] and "script.py:8" in out[1], out
+    assert says in out[1] and "rank 0 of the world has sent" in out[1] and "script.py:9" in out[1], out
 
 
 # Rank 0 holds the store.
