@@ -48,6 +48,8 @@ class DistributedDataParallel(Module):
         super().__init__()
         if (delay_all_reduce_named_params is None) != (param_to_hook_all_reduce is None):
             raise ValueError("delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time.")
+        if mixed_precision is not None and not hasattr(mixed_precision, "param_dtype"):
+            raise TypeError(f"DistributedDataParallel: expected mixed_precision to be a _MixedPrecision, got {type(mixed_precision).__name__}")
         if device_mesh is not None:
             if process_group is not None:
                 raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")
