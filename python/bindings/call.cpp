@@ -336,21 +336,17 @@ ScalarType Call::widest_type() const {
   ScalarType found = kLong;
   for (size_t i = 0; i < overload_->parameters.size(); ++i) {
     if (!values_[i] || values_[i] == Py_None) continue;
-    if (overload_->parameters[i].kind == Kind::kDtype) return dtype(i);
-    if (is_tensor(values_[i]) && !is_integral(as_tensor(values_[i]).dtype(), true))
-      found = as_tensor(values_[i]).dtype();
-    if (overload_->parameters[i].kind == Kind::kTensorList)
-      for (const Tensor& t : tensors(i))
-        if (t.defined() && !is_integral(t.dtype(), true)) found = t.dtype();
+    const Kind kind = overload_->parameters[i].kind;
+    if (kind == Kind::kDtype) return dtype(i);
+    if (kind != Kind::kTensorList && !is_tensor(values_[i])) continue;
+    for (const Tensor& t : kind == Kind::kTensorList ? tensors(i) : std::vector<Tensor>{as_tensor(values_[i])})
+      if (t.defined() && !is_integral(t.dtype(), true)) found = t.dtype();
   }
   return found;
 }
-
 Scalar Call::number_of(PyObject* object) const {
-  const bool usual = !PyLong_CheckExact(object) || fits_int64(object);
-  return usual ? to_scalar(object) : to_scalar(object, widest_type());
+  return !PyLong_CheckExact(object) || fits_int64(object) ? to_scalar(object) : to_scalar(object, widest_type());
 }
-
 const Tensor& Call::tensor(size_t i) const {
   static const Tensor none;
   return values_[i] && values_[i] != Py_None ? as_tensor(values_[i]) : none;
