@@ -330,8 +330,9 @@ def tensordot(a, b, dims=2, out=None):
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
-        if dims < 0:
-            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if not 0 <= dims <= min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims >= 0 and no more than both tensors have, but got dims={dims} for tensors of "
+                               f"{a.dim()} and {b.dim()} dimensions")
         dims_a, dims_b = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
         dims_a, dims_b = ([d] if isinstance(d, int) else list(d) for d in dims)

@@ -331,6 +331,22 @@ bool Call::truth(PyObject* object) {
   return value != 0;
 }
 
+// A floating-point or complex type if the dtype that is asked for, or one of the tensors, has one.
+ScalarType Call::widest_type() const {
+  ScalarType found = kLong;
+  for (size_t i = 0; i < overload_->parameters.size(); ++i) {
+    if (!values_[i] || values_[i] == Py_None) continue;
+    const Kind kind = overload_->parameters[i].kind;
+    if (kind == Kind::kDtype) return dtype(i);
+    if (kind != Kind::kTensorList && !is_tensor(values_[i])) continue;
+    for (const Tensor& t : kind == Kind::kTensorList ? tensors(i) : std::vector<Tensor>{as_tensor(values_[i])})
+      if (t.defined() && !is_integral(t.dtype(), true)) found = t.dtype();
+  }
+  return found;
+}
+Scalar Call::number_of(PyObject* object) const {
+  return !PyLong_CheckExact(object) || fits_int64(object) ? to_scalar(object) : to_scalar(object, widest_type());
+}
 const Tensor& Call::tensor(size_t i) const {
   static const Tensor none;
   return values_[i] && values_[i] != Py_None ? as_tensor(values_[i]) : none;
@@ -338,7 +354,7 @@ const Tensor& Call::tensor(size_t i) const {
 Tensor Call::operand(size_t i) const {
   PyObject* const object = values_[i];
   if (!object || object == Py_None) return {};
-  return is_tensor(object) ? as_tensor(object) : exec::wrapped_number(to_scalar(object));
+  return is_tensor(object) ? as_tensor(object) : exec::wrapped_number(number_of(object));
 }
 std::optional<Tensor> Call::optional_tensor(size_t i) const {
   if (!values_[i] || values_[i] == Py_None) return std::nullopt;
@@ -376,7 +392,7 @@ std::optional<int64_t> Call::optional_integer(size_t i) const { ARGAND_OPTIONAL(
 std::optional<double> Call::optional_number(size_t i) const { ARGAND_OPTIONAL(to_double); }
 std::optional<bool> Call::optional_boolean(size_t i) const { ARGAND_OPTIONAL(truth); }
 std::optional<std::string> Call::optional_text(size_t i) const { ARGAND_OPTIONAL(to_text); }
-std::optional<Scalar> Call::optional_scalar(size_t i) const { ARGAND_OPTIONAL(to_scalar); }
+std::optional<Scalar> Call::optional_scalar(size_t i) const { ARGAND_OPTIONAL(number_of); }
 std::optional<ScalarType> Call::optional_dtype(size_t i) const { ARGAND_OPTIONAL(as_dtype); }
 std::optional<Device> Call::optional_device(size_t i) const { ARGAND_OPTIONAL(as_device); }
 std::optional<MemoryFormat> Call::optional_memory_format(size_t i) const { ARGAND_OPTIONAL(cast<MemoryFormat>); }
@@ -423,7 +439,7 @@ std::vector<Scalar> Call::scalars(size_t i) const {
   for (Py_ssize_t k = 0; k < items.size(); ++k) {
     PyObject* const object = items[k];
     if (!is_attribute(object, false)) refuse_element(i, static_cast<size_t>(k), "Number", object);
-    out.push_back(to_scalar(object));
+    out.push_back(number_of(object));
   }
   return out;
 }

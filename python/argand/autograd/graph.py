@@ -148,6 +148,11 @@ def get_gradient_edge(tensor):
     return GradientEdge(view.grad_fn.next_functions[0][0], 0, tensor)
 
 
+def _get_grad_fn_or_grad_acc(tensor):
+    """The node that takes the gradient of `tensor`, which may be an edge; of a leaf, what adds to its .grad."""
+    return tensor.node if isinstance(tensor, GradientEdge) else get_gradient_edge(tensor).node
+
+
 def increment_version(tensor):
     """Tells autograd that the memory of the tensor, or of each of an iterable of them, was written by other means."""
     for t in (tensor,) if isinstance(tensor, _C.Tensor) else tensor:
