@@ -386,9 +386,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
 @method
 def as_strided_(self, size, stride, storage_offset=None):
     """as_strided() of the tensor itself; elements stay where they are."""
-    if self.requires_grad and _C.is_grad_enabled():
-        raise NotImplementedError("as_strided_: gradients do not pass through it; use as_strided()")
-    self.data = self.detach().as_strided(size, stride, storage_offset)
+    _C._become_strided(self, self.as_strided(size, stride, storage_offset))
     return self
 
 

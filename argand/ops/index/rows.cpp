@@ -59,6 +59,8 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "index_select");
+    ARGAND_CHECK(IndexError, size_at(a.self, dim) > 0 || a.index.numel() == 0,
+                 "index_select: self indexing axis dim should be positive, but dimension ", dim, " has size 0");
     const Tensor index = checked_index("index_select", a.index, size_at(a.self, dim), dim);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
