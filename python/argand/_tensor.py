@@ -2,6 +2,8 @@
 import copyreg
 import numbers
 import warnings
+import weakref
+from collections.abc import Mapping
 
 from . import _C, _global_settings, _sharing
 from ._hook_handles import RemovedByCall
@@ -97,7 +99,30 @@ def register_hook(self, hook):
     return RemovedByCall(lambda: _C._remove_hook(self, handle))
 
 
-Tensor._backward_hooks = property(lambda self: _C._hooks_of(self), doc="What register_hook() was given, by number; None if nothing.")
+def _get_backward_hooks(self):
+    """What register_hook() was given, by number, or the object that a program has set; None if nothing."""
+    given = self.__dict__.get("_given_hooks")
+    return _C._hooks_of(self) if given is None else given
+
+
+def _set_backward_hooks(self, hooks):
+    self.__dict__["_given_hooks"] = hooks
+    if hooks is None or not isinstance(hooks, Mapping) or not self.requires_grad:
+        return
+
+    def call(grad):
+        for hook in hooks.values():
+            found = hook(grad)
+            grad = grad if found is None else found
+        return grad
+    _C._register_hook(self, call)
+
+
+def _refuse_deletion(self):
+    raise RuntimeError("Tensor._backward_hooks cannot be deleted")
+
+
+Tensor._backward_hooks = property(_get_backward_hooks, _set_backward_hooks, _refuse_deletion)
 
 
 @method
@@ -332,10 +357,17 @@ def typed_tensor(name, dtype, device="cpu"):
 # ---- views of storages
 
 
+_storages = weakref.WeakValueDictionary()  # by number; each keeps a tensor of its memory, so that the number stays its own
+
+
 @method
 def untyped_storage(self):
-    """The bytes behind this tensor."""
-    return UntypedStorage(self)
+    """The bytes behind this tensor: the same object for as long as somebody holds it."""
+    number = _C._storage_id(self)
+    known = _storages.get(number)
+    if known is None or known.nbytes() != _C._storage_nbytes(self):
+        known = _storages[number] = UntypedStorage(self)
+    return known
 
 
 @method
@@ -454,6 +486,11 @@ def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """See torch.norm."""
     from ._functions import norm as function
     return function(self, p, dim, keepdim, dtype=dtype)
+
+
+@method
+def _fix_weakref(self):
+    """What PyTorch needs after a weak reference was followed: here such a tensor is as any."""
 
 
 @method
@@ -640,6 +677,9 @@ def apply_(self, callable):
     if not self.is_cpu:
         raise TypeError("apply_ is only implemented on CPU tensors")
     flat = [callable(v) for v in self.reshape(-1).tolist()]
+    for value in flat:
+        if not isinstance(value, (numbers.Number, Tensor)):
+            raise TypeError(f"apply_: expected the function to return a number, got {type(value).__name__}")
     return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
 
 

@@ -159,6 +159,8 @@ void deallocate(PyObject* self) {
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
+  // The tensor's other owners keep the object, so what it refers to is not garbage, even if nothing else leads to it.
+  if (is_to_be_kept(self)) return 0;
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(cast(self)->dict);
   const Tensor& tensor = cast(self)->tensor;

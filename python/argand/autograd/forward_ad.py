@@ -191,6 +191,8 @@ def make_dual(tensor, tangent, *, level=None):
     level = _state.open[-1]
     if unpack_dual(tangent).tangent is not None:
         raise RuntimeError("Trying to set a forward gradient that has a forward gradient at the same level. This is not supported.")
+    if tangent.untyped_storage().nbytes() != tensor.untyped_storage().nbytes() or tangent.stride() != tensor.stride():
+        tangent = tangent.clone()  # as in PyTorch, it is the tensor itself only where it lies in memory as the primal does
     with enable_grad():
         if tensor.requires_grad:
             dual = tensor.view_as(tensor)
