@@ -197,7 +197,7 @@ def make_dual(tensor, tangent, *, level=None):
         if tensor.requires_grad:
             dual = tensor.view_as(tensor)
         else:
-            dual = _C._as_transform_input(tensor.detach())
+            dual = _C._as_transform_input(_C.alias(tensor))
             level.fresh.append(dual)
     level.duals.append(_Dual(dual, tangent, tensor))
     return dual

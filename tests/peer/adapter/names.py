@@ -217,6 +217,8 @@ def add():
     give(importlib.import_module("functorch.experimental"), {"control_flow": inert("functorch.experimental.control_flow")})
     give(torch, {"Type": absent("torch.Type")})  # of TorchScript: annotations of a test's helper
     give(torch, {"_nnpack_available": lambda: False, "_mkldnn": "torch._mkldnn"})
+    import torch.onnx
+    give(torch.onnx, {"producer_version": torch.__version__})  # which helpers cut out of expected texts
     give(torch._C, {"_ConvBackend": Inert("torch._C._ConvBackend")})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
