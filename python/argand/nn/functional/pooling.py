@@ -141,7 +141,7 @@ def _fractional_max_pool(name, n):
         """Maxima of windows at random places such that output_size, or output_ratio times the input's, comes out."""
         for what, sizes in (("kernel_size", kernel_size), ("output_size", output_size)):
             if isinstance(sizes, (tuple, list)) and len(sizes) != n:
-                raise ValueError(f"{name}: {what} must either be a single int, or tuple of {n} ints, got {sizes}")
+                raise RuntimeError(f"{name}: {what} must either be a single int, or tuple of {n} ints, got {sizes}")
         if output_size is None:
             if output_ratio is None:
                 raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
