@@ -254,7 +254,7 @@ def _source_in(f):
 def _rest_of(f):
     """The bytes of a file object from its position on, without a copy where it is memory, and read into one piece of memory else."""
     start = f.tell()
-    if type(f) is io.BytesIO:
+    if isinstance(f, io.BytesIO):
         f.seek(0, 2)
         return f.getbuffer()[start:]
     if not hasattr(f, "readinto"):
