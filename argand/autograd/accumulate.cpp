@@ -127,7 +127,8 @@ Tensor sum_of(const Tensor& t, const Tensor& grad, Tensor gradient, size_t owner
                           gradient.storage().use_count() == 1 && gradient.strides() == t.strides();
   if (takes_over) return gradient.requires_grad() ? exec::alias(gradient) : gradient;
   // A graph that is itself differentiated shows PyTorch's node.
-  if (GradMode::is_enabled()) return gradient.new_empty_strided(t.sizes(), gradient_strides(t, gradient)).copy_(gradient);
+  if (GradMode::is_enabled())
+    return gradient.new_empty_strided(t.sizes(), gradient_strides(t, gradient)).copy_(gradient);
   if (is_offered() || is_seen(gradient)) return seen_copy(t, gradient);
   const NoGradGuard no_grad;
   return exec::dense_clone(gradient, gradient.dtype(), t.is_non_overlapping_and_dense() ? Dims(t.strides()) : Dims());

@@ -90,7 +90,8 @@ void check_inplace(const char* op, const Tensor& self, bool records) {
     autograd::check_view_has_derivative(*meta);
     autograd::check_not_of_function(op, *meta, "is being");
     if (meta->grad_fn)  // it was made where ops are recorded, of a view that was not
-      throw_unrecorded(op, str("Output ", meta->output_nr, " of ", meta->grad_fn->name(), " is a view of a view that was"),
+      throw_unrecorded(op,
+                       str("Output ", meta->output_nr, " of ", meta->grad_fn->name(), " is a view of a view that was"),
                        meta->creation, "is being");
     throw_unrecorded_view(op, meta->creation, "is being");
   }

@@ -72,8 +72,8 @@ PointwiseTypes pointwise_types(Promote rule, std::span<const Tensor* const> oper
 
 // ---- shapes
 
-// Whether a contiguous result lies in memory as `t` does.  From four dimensions on, strides of dimensions of size 1 say whether
-// channels are last.
+// Whether a contiguous result lies in memory as `t` does.  From four dimensions on, strides of dimensions of size 1 say
+// whether channels are last.
 static bool is_in_order(const TensorImpl& t) {
   return t.contiguous && (t.sizes.size() < 4 || t.strides == contiguous_strides(t.sizes));
 }

@@ -13,7 +13,7 @@ def _hermitian(M):
 
 
 @ignored(tracker="nothing is iterated, so there is nothing to track")
-@harmless(X=_DIRECT, iK=_DIRECT, niter=_DIRECT, tol=_DIRECT, ortho_iparams=_DIRECT, ortho_fparams=_DIRECT,
+@harmless(iK=_DIRECT, method=_DIRECT, niter=_DIRECT, tol=_DIRECT, ortho_iparams=_DIRECT, ortho_fparams=_DIRECT,
           ortho_bparams=_DIRECT)
 def lobpcg(A, k=None, B=None, X=None, n=None, iK=None, niter=None, tol=None, largest=None, method=None, tracker=None, ortho_iparams=None,
            ortho_fparams=None, ortho_bparams=None):

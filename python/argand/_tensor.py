@@ -3,9 +3,8 @@ import copyreg
 import numbers
 import warnings
 import weakref
-from collections.abc import Mapping
 
-from . import _C, _global_settings, _sharing
+from . import _C, _given_hooks, _global_settings, _sharing
 from ._hook_handles import RemovedByCall
 from ._ignored import harmless
 from ._tensor_arguments import need_tensors
@@ -99,30 +98,7 @@ def register_hook(self, hook):
     return RemovedByCall(lambda: _C._remove_hook(self, handle))
 
 
-def _get_backward_hooks(self):
-    """What register_hook() was given, by number, or the object that a program has set; None if nothing."""
-    given = self.__dict__.get("_given_hooks")
-    return _C._hooks_of(self) if given is None else given
-
-
-def _set_backward_hooks(self, hooks):
-    self.__dict__["_given_hooks"] = hooks
-    if hooks is None or not isinstance(hooks, Mapping) or not self.requires_grad:
-        return
-
-    def call(grad):
-        for hook in hooks.values():
-            found = hook(grad)
-            grad = grad if found is None else found
-        return grad
-    _C._register_hook(self, call)
-
-
-def _refuse_deletion(self):
-    raise RuntimeError("Tensor._backward_hooks cannot be deleted")
-
-
-Tensor._backward_hooks = property(_get_backward_hooks, _set_backward_hooks, _refuse_deletion)
+Tensor._backward_hooks = _given_hooks.attribute
 
 
 @method

@@ -26,11 +26,11 @@ struct Front {
 };
 
 // Note [Kept objects]
-// A tensor that outlives Python's references to its object, as a gradient or in the graph, keeps the object if anybody could tell
-// it from a new one: if it is of a subclass, or has attributes.  The tensor owns the object then, which the second bit of
-// TensorImpl::front_object marks, and gives it back when Python asks for the tensor again.  The object does not own the
-// tensor meanwhile, so that nothing keeps memory; it only does where weak references lead to it: the garbage collector finds these
-// when the tensor has no other owner.
+// A tensor that outlives Python's references to its object, as a gradient or in the graph, keeps the object if anybody
+// could tell it from a new one: if it is of a subclass, or has attributes.  The tensor owns the object then, which the
+// second bit of TensorImpl::front_object marks, and gives it back when Python asks for the tensor again.  The object
+// does not own the tensor meanwhile, so that nothing keeps memory; it only does where weak references lead to it: the
+// garbage collector finds these when the tensor has no other owner.
 inline PyObject* kept_object(const TensorImpl& t) {
   const auto bits = reinterpret_cast<uintptr_t>(t.front_object);
   return bits & 2 ? reinterpret_cast<PyObject*>(bits - 2) : nullptr;

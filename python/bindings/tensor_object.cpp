@@ -91,7 +91,8 @@ const Tensor& no_tensor() {
 // Whether the tensor lives on without the object, and somebody could tell the object from another one.
 bool is_to_be_kept(PyObject* self) {
   const TensorObject& object = *cast(self);
-  if (!object.tensor.defined() || object.tensor.use_count() == 1 || object.tensor.impl().front_object != self) return false;
+  if (!object.tensor.defined() || object.tensor.use_count() == 1 || object.tensor.impl().front_object != self)
+    return false;
   return Py_TYPE(self) != tensor_type || (object.dict && PyDict_Size(object.dict) > 0);
 }
 
@@ -106,7 +107,8 @@ void keep(PyObject* self) {
 
 // The object that a tensor keeps is Python's again: a new reference.
 PyObject* take_kept(PyObject* self, Tensor tensor) {
-  // Python calls tp_finalize once, unless told otherwise: the lowest bit of the word before each object that it collects.
+  // Python calls tp_finalize once, unless told otherwise: the lowest bit of the word before each object that it
+  // collects.
   if (PyObject_GC_IsFinalized(self)) reinterpret_cast<uintptr_t*>(self)[-1] &= ~uintptr_t{1};
   tensor.impl().front_object = self;
   cast(self)->tensor = std::move(tensor);

@@ -105,11 +105,11 @@ struct To : Composite<ToArgs> {
     const bool same_dtype = a.options.dtype_opt().value_or(a.self.dtype()) == a.self.dtype();
     const bool same_device = !a.options.has_device() || with_index(a.options.device()) == a.self.device();
     // As in PyTorch, strides of dimensions of size 1 count: they say to later ops that channels are last.
-    const bool same_format =
-        !a.memory_format || *a.memory_format == MemoryFormat::Preserve ||
-        (*a.memory_format == MemoryFormat::Contiguous ? a.self.is_contiguous()
-                                                      : a.self.is_contiguous(*a.memory_format) &&
-                                                            a.self.impl().strides == strides_of(a.self.sizes(), *a.memory_format));
+    const bool same_format = !a.memory_format || *a.memory_format == MemoryFormat::Preserve ||
+                             (*a.memory_format == MemoryFormat::Contiguous
+                                  ? a.self.is_contiguous()
+                                  : a.self.is_contiguous(*a.memory_format) &&
+                                        a.self.impl().strides == strides_of(a.self.sizes(), *a.memory_format));
     const bool same_memory = !a.options.pinned_memory() || a.self.is_pinned();
     if (same_dtype && same_device && same_format && same_memory && !a.copy) return a.self;
     return _to_copy(a.self, a.options, a.non_blocking, a.memory_format);

@@ -7,9 +7,10 @@
 namespace argand::ops {
 
 Tensor become(PermanentName op, const Tensor& self, const Tensor& view) {
-  ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled(), op,
-               "_: Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
-               "normal tensor before doing inplace update.");
+  ARGAND_CHECK(
+      GradError, !self.is_inference() || InferenceMode::is_enabled(), op,
+      "_: Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+      "normal tensor before doing inplace update.");
   check_inplace(op, self, GradMode::is_enabled() && self.requires_grad());
   const auto node = view.grad_fn();
   TensorImpl& impl = self.impl();

@@ -263,9 +263,7 @@ ARGAND_NODE(UnsafeSplit)
 struct UnsafeSplitWithSizes : Composite<UnsafeSplitWithSizesArgs> {
   static constexpr auto schema = "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]";
   static constexpr auto doc = "split_with_sizes(), for programs that promise not to write to whole and pieces both.";
-  static std::vector<Tensor> compose(const Args& a) {
-    return writable(a.self.split_with_sizes(a.split_sizes, a.dim));
-  }
+  static std::vector<Tensor> compose(const Args& a) { return writable(a.self.split_with_sizes(a.split_sizes, a.dim)); }
   static void samples(S& s) {
     s.add({s->real({5, 3}), {2, 3}});
     s.fails({s->real({5}), {2, 2}}, "split_with_sizes: expects split_sizes to sum exactly to 5");
