@@ -129,8 +129,10 @@ namespace argand {
 intrusive_ptr<autograd::Node> Tensor::grad_fn() const {
   AutogradMeta* meta = autograd_meta_or_null(*this);
   if (!meta) return nullptr;
-  if (meta->base.defined() && meta->view_version != _version() && meta->base.grad_fn()) {
-    if (meta->creation != autograd::CreationMeta::DEFAULT) {
+  if (!meta->base.defined() || meta->view_version == _version()) return meta->grad_fn;
+  const bool follows = meta->creation == autograd::CreationMeta::DEFAULT;
+  if (follows ? meta->base.grad_fn() != nullptr : meta->base.requires_grad()) {
+    if (!follows) {
       autograd::check_view_has_derivative(*meta);
       autograd::check_not_of_function("grad_fn", *meta, "its base or another view of its base has been");
       throw_unrecorded_view("grad_fn", meta->creation, "its base or another view of its base has been");

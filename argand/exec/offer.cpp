@@ -151,7 +151,7 @@ bool offer_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
     requires_grad |= std::ranges::any_of(outs, [](const Tensor& t) { return t.requires_grad(); });
   ARGAND_CHECK(GradError, !requires_grad, op.name,
                ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-               "requires grad");
+               "requires grad (an out= function is not recorded, in forward mode neither)");
   std::vector<Tensor> results;
   if (!offer({op, args, Form::kOut, outs, false}, results)) return false;
   if (!DispatchHooks::below_autograd())

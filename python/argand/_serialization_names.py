@@ -142,7 +142,7 @@ class skip_data:
 
 
 class SourceChangeWarning(Warning):
-    """That a class is not what it was when a file was saved: files hold no classes."""
+    """That the class of a module is not what it was when a file of the format before PyTorch 1.6 was saved, which has its source."""
 
 
 def location_tag(storage):

@@ -2,8 +2,9 @@
 import copyreg
 import numbers
 import warnings
+import weakref
 
-from . import _C, _global_settings, _sharing
+from . import _C, _given_hooks, _global_settings, _sharing
 from ._hook_handles import RemovedByCall
 from ._ignored import harmless
 from ._tensor_arguments import need_tensors
@@ -97,7 +98,7 @@ def register_hook(self, hook):
     return RemovedByCall(lambda: _C._remove_hook(self, handle))
 
 
-Tensor._backward_hooks = property(lambda self: _C._hooks_of(self), doc="What register_hook() was given, by number; None if nothing.")
+Tensor._backward_hooks = _given_hooks.attribute
 
 
 @method
@@ -332,10 +333,17 @@ def typed_tensor(name, dtype, device="cpu"):
 # ---- views of storages
 
 
+_storages = weakref.WeakValueDictionary()  # by number; each keeps a tensor of its memory, so that the number stays its own
+
+
 @method
 def untyped_storage(self):
-    """The bytes behind this tensor."""
-    return UntypedStorage(self)
+    """The bytes behind this tensor: the same object for as long as somebody holds it."""
+    number = _C._storage_id(self)
+    known = _storages.get(number)
+    if known is None or known.nbytes() != _C._storage_nbytes(self):
+        known = _storages[number] = UntypedStorage(self)
+    return known
 
 
 @method
@@ -386,9 +394,7 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
 @method
 def as_strided_(self, size, stride, storage_offset=None):
     """as_strided() of the tensor itself; elements stay where they are."""
-    if self.requires_grad and _C.is_grad_enabled():
-        raise NotImplementedError("as_strided_: gradients do not pass through it; use as_strided()")
-    self.data = self.detach().as_strided(size, stride, storage_offset)
+    _C._become_strided(self, self.as_strided(size, stride, storage_offset))
     return self
 
 
@@ -456,6 +462,11 @@ def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """See torch.norm."""
     from ._functions import norm as function
     return function(self, p, dim, keepdim, dtype=dtype)
+
+
+@method
+def _fix_weakref(self):
+    """What PyTorch needs after a weak reference was followed: here such a tensor is as any."""
 
 
 @method
@@ -642,6 +653,9 @@ def apply_(self, callable):
     if not self.is_cpu:
         raise TypeError("apply_ is only implemented on CPU tensors")
     flat = [callable(v) for v in self.reshape(-1).tolist()]
+    for value in flat:
+        if not isinstance(value, (numbers.Number, Tensor)):
+            raise TypeError(f"apply_: expected the function to return a number, got {type(value).__name__}")
     return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
 
 

@@ -332,6 +332,9 @@ class UntypedStorage(StorageBase, _Storage):
             return storage
         return super().__getitem__(index)
 
+    def _fix_weakref(self):
+        """What PyTorch needs after a weak reference was followed: here such a storage is as any."""
+
     def untyped(self):
         """Itself."""
         return self

@@ -200,6 +200,19 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
     if (why) why->message = str(table.name, "()", parts...);
     return false;
   };
+  // All that are missing from parameter `first` on, in PyTorch's words.
+  const auto missing_from = [&](size_t first) {
+    std::string names;
+    int count = 0;
+    for (size_t i = first; i < parameters.size(); ++i) {
+      size_t ignored = 0;
+      if (parameters[i].has_default || (i > first && num_keywords > 0 &&
+                                        find_keyword(parameters[i], arguments + num_positional, keywords, &ignored)))
+        continue;
+      names += str(count++ ? ", \"" : "\"", parameters[i].name, '"');
+    }
+    return str(" missing ", count, " required positional arguments: ", names);
+  };
   // view(2, 3), zeros(2, 3): if a list is the only argument, its numbers may be given one by one; so may tensors if the
   // parameter says so.
   size_t lists_at = num_positional;
@@ -240,7 +253,7 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
         values_[i] = gathered_.ptr();
         continue;
       }
-      if (!p.has_default) return refuse(" missing 1 required argument: '", p.name, "'");
+      if (!p.has_default) return refuse(missing_from(i));
       continue;
     }
     if (!accepts(p, object, strict)) {

@@ -108,6 +108,9 @@ class PythonInterceptor final : public exec::Interceptor {
   void forget(void* front_object) noexcept override {
     const auto bits = reinterpret_cast<uintptr_t>(front_object);
     if (bits & 1) delete reinterpret_cast<Front*>(bits - 1);
+    if (bits & 2) {
+      const SharedRef last(nb::steal(reinterpret_cast<PyObject*>(bits - 2)));
+    }
   }
 
   static void mark(TensorImpl& t, Front* front) {
@@ -192,8 +195,10 @@ void keep_slots(Front& front, PyObject* object) {
 }
 
 void drop_front(TensorImpl& t) {
+  PyObject* const kept = kept_object(t);
   delete front_of(t);
   t.front_object = nullptr;
+  Py_XDECREF(kept);
 }
 
 PyObject* shown(Tensor fresh) {

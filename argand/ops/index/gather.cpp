@@ -124,7 +124,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
       };
       using Sum = long_sum_t<T>;
       constexpr bool kRounds = !std::is_same_v<op_math_t<T>, T>;
-      const bool is_long = most > kShortSum && index.numel() >= 4 * out.numel();
+      const bool is_long = most > kShortSum && index.numel() >= kShortSum * out.numel();
       if (kRounds && most > 1 && index.numel() < out.numel() / 64)
         add_sorted(raw<T>(out), from, slots_on_cpu(out, index, dim));
       else if (kRounds ? most > 1 : !std::is_same_v<Sum, T> && is_long)
@@ -133,8 +133,6 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
         add_to(raw<T>(out));
     });
   }
-  // Up to this many elements are added in float32: their sum has no more error than a few roundings.
-  static constexpr int64_t kShortSum = 64;
   using Slots = std::vector<std::pair<int64_t, int64_t>>;  // places in the result, and in index
   static Slots slots_on_cpu(const Tensor& out, const Tensor& index, int64_t dim) {
     Slots slots(static_cast<size_t>(index.numel()));

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "argand/base/log.h"
+#include "argand/exec/overlap.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/gather.h"
 #include "argand/kernels/cpu/runs.h"
@@ -363,8 +364,18 @@ struct PutInplace : Composite<PutInplaceArgs> {
   static constexpr auto schema =
       "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)";
   static constexpr auto doc = "Sets the elements index of self, counted in row-major order; see put.";
-  static Tensor compose(const Args& a) { return a.self.copy_(a.self.put(a.index, a.source, a.accumulate)); }
-  static void samples(S& s) { s.add({s->real({2, 3}), s->integer({4}, 0, 6), s->real({4}), true}); }
+  static Tensor compose(const Args& a) {
+    Tensor read[] = {a.index, a.source};
+    TensorSlots slots;
+    for (Tensor& t : read) slots.push_back({&t, 0});
+    exec::check_overlap("put_", a.self, slots, 0, true);
+    return a.self.copy_(a.self.put(a.index, a.source, a.accumulate));
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->integer({4}, 0, 6), s->real({4}), true});
+    const Tensor self = s->real({4});
+    s.fails({self, s->integer({2}, 0, 4), self.narrow(0, 0, 2)}, "put_: unsupported operation: some elements of the");
+  }
 };
 ARGAND_OP(PutInplace)
 

@@ -62,7 +62,10 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "index_select");
-    const Tensor index = checked_index("index_select", a.index, size_at(a.self, dim), dim);
+    ARGAND_CHECK(IndexError, size_at(a.self, dim) > 0 || a.index.numel() == 0,
+                 "index_select: self indexing axis dim should be positive, but dimension ", dim, " has size 0");
+    const Tensor index =
+        checked_index("index_select: INDICES element is out of DATA bounds", a.index, size_at(a.self, dim), dim);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
     blocks::take_rows.on(out.device())(from.impl().data(), block_of(from, dim), from.itemsize(), numbers(index),
@@ -77,8 +80,9 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
     s.add({s->real({2, 3, 4}), 1, s->integer({}, 0, 3)});
     s.add({s->real({3}), 0, s->integer({0}, 0, 3)});
     s.add({s->real({}), 0, s->integer({1}, 0, 1)});
-    s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5)},
-            "index_select: index 4 is out of bounds for dimension 0 with size 4");
+    s.fails(
+        {s->real({4, 3}), 0, s->integer({2}, 4, 5)},
+        "index_select: INDICES element is out of DATA bounds: index 4 is out of bounds for dimension 0 with size 4");
     s.fails({s->real({4, 3}), 0, s->integer({2, 2}, 0, 4)}, "index_select: Index is supposed to be a vector");
     s.fails({s->real({4, 3}), 0, s->real({2})}, "index_select: expected dtype int32/int64 for index, got float64");
   }

@@ -193,24 +193,31 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
         for (int64_t k = 0; k < length; ++k) f(offset + k * stride + at[i + k] * step, i + k);
       });
     };
+    const bool is_long = size_at(index, dim) > kShortSum && index.numel() >= kShortSum * n;
     dispatch<kAllTypes>(out.dtype(), "scatter_reduce", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      using A = long_sum_t<T>;
       const T* from = raw<T>(src);
       T* to = raw<T>(out);
-      const std::unique_ptr<A[]> sums(new A[static_cast<size_t>(n)]);
-      for (int64_t i = 0; i < n; ++i) sums[i] = static_cast<A>(static_cast<op_math_t<T>>(to[i]));
-      if (!a.include_self) each([&](int64_t slot, int64_t) { sums[slot] = neutral<A>(meet); });
-      each([&](int64_t slot, int64_t i) {
-        sums[slot] = combined<A>(meet, sums[slot], static_cast<A>(static_cast<op_math_t<T>>(from[i])));
-      });
-      if (meet == Meet::kMean) {
-        std::vector<int64_t> counts(static_cast<size_t>(n), a.include_self ? 1 : 0);
-        each([&](int64_t slot, int64_t) { ++counts[static_cast<size_t>(slot)]; });
-        for (int64_t i = 0; i < n; ++i)
-          sums[i] = divided<A>(sums[i], std::max<int64_t>(1, counts[static_cast<size_t>(i)]));
-      }
-      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<op_math_t<T>>(sums[i]));
+      const auto reduce = [&](auto zero) {
+        using A = decltype(zero);
+        const std::unique_ptr<A[]> sums(new A[static_cast<size_t>(n)]);
+        for (int64_t i = 0; i < n; ++i) sums[i] = static_cast<A>(static_cast<op_math_t<T>>(to[i]));
+        if (!a.include_self) each([&](int64_t slot, int64_t) { sums[slot] = neutral<A>(meet); });
+        each([&](int64_t slot, int64_t i) {
+          sums[slot] = combined<A>(meet, sums[slot], static_cast<A>(static_cast<op_math_t<T>>(from[i])));
+        });
+        if (meet == Meet::kMean) {
+          std::vector<int64_t> counts(static_cast<size_t>(n), a.include_self ? 1 : 0);
+          each([&](int64_t slot, int64_t) { ++counts[static_cast<size_t>(slot)]; });
+          for (int64_t i = 0; i < n; ++i)
+            sums[i] = divided<A>(sums[i], std::max<int64_t>(1, counts[static_cast<size_t>(i)]));
+        }
+        for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<op_math_t<T>>(sums[i]));
+      };
+      if (is_long)
+        reduce(long_sum_t<T>{});
+      else
+        reduce(op_math_t<T>{});
     });
   }
   static Grads grad(const Ctx& c, const Tensor& g) {

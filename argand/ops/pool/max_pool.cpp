@@ -41,7 +41,30 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
   static cpu::PoolShape shape(const Args& a) {
     return pool_shape("max_pool", a.self, {a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode});
   }
+  // A volume without a batch whose channels are last gives results that are laid out likewise, as in PyTorch.
+  static std::optional<Args> with_batch(const Args& a) {
+    if (a.self.dim() != 4 || a.kernel_size.size() != 3) return std::nullopt;
+    Args batch = a;
+    batch.self = in_batch(a.self);
+    return has_channels_last(batch.self) ? std::optional(batch) : std::nullopt;
+  }
+  static Tensor in_batch(const Tensor& t) {
+    Dims sizes{1}, strides{t.numel()};
+    for (int64_t d = 0; d < t.dim(); ++d) {
+      sizes.push_back(t.sizes()[d]);
+      strides.push_back(t.strides()[d]);
+    }
+    return exec::alias(t, std::move(sizes), std::move(strides), t.storage_offset());
+  }
   static TensorMetas infer(const Args& a) {
+    if (const auto batch = with_batch(a)) {
+      TensorMetas metas = infer(*batch);
+      for (TensorMeta& meta : metas) {
+        meta.sizes = Dims(meta.sizes.begin() + 1, meta.sizes.end());
+        meta.strides = Dims(meta.strides.begin() + 1, meta.strides.end());
+      }
+      return metas;
+    }
     const cpu::PoolShape s = shape(a);
     const Dims sizes = pooled_sizes(a.self, s, a.kernel_size.size());
     const bool fit = s.in_size() - 1 <= std::numeric_limits<int16_t>::max();
@@ -49,6 +72,10 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
     return {{sizes, a.self.dtype(), strides}, {sizes, a.narrow && fit ? kShort : kLong, strides}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
+    if (const auto batch = with_batch(a)) {
+      Tensor both[] = {in_batch(outs[0]), in_batch(outs[1])};
+      return run(*batch, both);
+    }
     cpu::PoolShape s = shape(a);
     const ChannelLayout layout = pool_layout(s, a.self, a.kernel_size.size());
     const Tensor x = layout.of(a.self), y = layout.to_write(outs[0]), at = layout.to_write(outs[1]);
@@ -133,7 +160,7 @@ struct AdaptiveMaxPoolNd : Kernel<AdaptiveMaxPoolNdArgs> {
   static constexpr auto schema = "_adaptive_max_pool_nd(Tensor self, int[] output_size) -> (Tensor, Tensor)";
   static constexpr auto doc = "Max pooling to a given output size; and the positions within each plane.";
   static constexpr int variants = kFunction;
-  static constexpr DtypeSet dtypes = kFloatingTypes | kIntTypes;
+  static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMetas infer(const Args& a) {
     const Dims sizes =
         pooled_sizes(a.self, adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size), a.output_size.size());
