@@ -244,8 +244,7 @@ def make_fx(f, decomposition_table=None, tracing_mode="real", _allow_non_fake_in
         if not all(child.is_leaf() for child in spec.children_specs):
             result, out_spec = pytree.tree_flatten(result)
             graph._codegen = _PyTreeCodeGen(_PyTreeInfo(["self", *names], spec, out_spec))
-        graph.output(pytree.tree_map_only(_C.Tensor, mode.node_of, result))
-        graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output") or _is_mutable(node.target))
+        graph.output(pytree.tree_map_only(_C.Tensor, mode.node_of, result), type_expr=getattr(f, "__annotations__", {}).get("return"))
         from ...nn import Module, Parameter
         root = Module()
         for name, tensor in mode.constants.items():
