@@ -106,7 +106,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
     def __init__(self, graph, decomposition_table=None, error_on_data_dependent_ops=True):
         super().__init__()
         self.graph, self.constants = graph, {}
-        self._table, self._nodes, self._alive = decomposition_table or {}, {}, []
+        self._table, self._nodes, self._by_object, self._alive = decomposition_table or {}, {}, {}, []
         self._values, self._known, self._refuses_elements = _Values(), _Constants(), error_on_data_dependent_ops
 
     def note(self, value, node):
@@ -120,12 +120,12 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
     def track(self, tensor, node):
         """Makes `node` the node of the tensor from here on."""
         self._alive.append(tensor)  # another tensor in its place would be taken for it
-        self._nodes[_place(tensor)] = node
+        self._nodes[_place(tensor)] = self._by_object[id(tensor)] = node
         self.note(tensor, node)
 
     def node_of(self, tensor):
         """The node of a tensor; one that was made outside becomes an attribute."""
-        found = self._nodes.get(_place(tensor))
+        found = self._by_object.get(id(tensor)) or self._nodes.get(_place(tensor))
         if found is None:
             from ...nn import Parameter
             kind = "_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant"
