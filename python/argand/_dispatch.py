@@ -261,6 +261,19 @@ def own_packet(name, text):
 
 # ---- offers
 
+@functools.cache
+def _batched():
+    from .func import _batched as module
+    return module
+
+
+def _anybody(arguments, outs):
+    """Whether a mode makes something of calls, or an argument intercepts them."""
+    if any(not getattr(m, "only_watches", False) for m in _C._dispatch_modes()):
+        return True
+    values = (*arguments.values(), *outs)
+    return any(_C._intercepts(t) for v in values for t in (v if isinstance(v, list) else (v,)) if isinstance(t, _C.Tensor))
+
 
 def ask_custom(op, function, args, kwargs):
     """A call of an op that Python defined: function(*args, **kwargs), unless somebody makes something else of it."""
@@ -278,6 +291,11 @@ def ask_custom(op, function, args, kwargs):
 def offer(name, form, text, whole, records, arguments, outs):
     """What the innermost mode, or a class among the arguments, makes of a call, as a list; NotImplemented: the op is to run, or,
     if it is made of others (`whole`), those are offered."""
+    of_batch = _batched().offer(name, form, text, whole, arguments, outs)
+    if of_batch is not None:
+        return of_batch
+    if not _anybody(arguments, outs):
+        return NotImplemented
     call = _call_of(name, form, text, arguments, outs,
                     lambda schema: not whole or not (records or schema is None or schema.is_composite))
     if call is None:
@@ -293,6 +311,7 @@ def offer(name, form, text, whole, records, arguments, outs):
 
 def offer_number(tensor):
     """item() of a tensor."""
+    _batched().offer_number(tensor)
     return _ask(_packet("_local_scalar_dense").default, (tensor,), {})
 
 
@@ -328,7 +347,7 @@ def _ask(op, args, kwargs):
     asked = interceptors(args, kwargs)
     types = tuple(type(t) for t in asked)
     stack = _C._dispatch_modes()
-    mode = stack[-1] if stack else None
+    mode = stack[-1] if stack and not getattr(stack[-1], "only_watches", False) else None
     if mode is None and not asked:
         return NotImplemented
     if mode is not None:
