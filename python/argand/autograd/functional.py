@@ -178,6 +178,8 @@ def _joined(parts, shape, like, dim=0):
 
 def _jacobian_at_once(outputs, inputs, create_graph, chunk_size=None):
     """The table of _jacobian(), its rows as a batch."""
+    if chunk_size == 1:
+        return _jacobian(outputs, inputs, create_graph, False)
     table = []
     for output in outputs:
         parts = [_for_all(output, inputs, units, create_graph) for units in _units(output, chunk_size)]

@@ -50,14 +50,23 @@ class Op:
     def _derived(self):
         if self.kind == "pointwise":
             return pointwise
+        if self.kind == "composite":
+            return RULES.get(self.name + " of its own sizes")
         if self.kind in ("kernel", "view") and self.dims and len(self.tensors) == 1 and self.tensors[0] == self.places[0]:
             return along_dims
         return None
 
     def __call__(self, arguments, function=None):
         given = _flat(arguments, self.schema) if any(isinstance(v, dict) for v in arguments.values()) else arguments
-        return (function or self.function)(*[given[n] for n in self.places],
-                                           **{n: given[n] for n in self.keywords if given.get(n) is not None})
+        function, keywords = function or self.function, {n: given[n] for n in self.keywords if given.get(n) is not None}
+        try:
+            return function(*[given[n] for n in self.places], **keywords)
+        except TypeError:
+            numbers = [n for n in self.tensors if isinstance(given.get(n), (int, float, complex))]
+            if not numbers:
+                raise
+        given = {**given, **{n: _C.tensor(given[n]) for n in numbers}}  # an operand that was a number on the way to here
+        return function(*[given[n] for n in self.places], **keywords)
 
     @property
     def in_place(self):
@@ -115,7 +124,8 @@ def _promoted(dims, number):
     joint = dims[0]
     for d in dims[1:]:
         joint = _C.promote_types(joint, d)
-    made = _C.result_type(_C.empty(1, dtype=joint), _C.empty((), dtype=number))
+    from .._functions import result_type
+    made = result_type(_C.empty(1, dtype=joint), _C.empty((), dtype=number))
     return number if made != joint else joint
 
 
@@ -128,7 +138,7 @@ def dim_of(d, rank):
     """A dimension of a slice as one of the batch."""
     rank = max(rank, 1)
     if not -rank <= d < rank:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {d})")
+        raise _C.IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {d})")
     return d % rank + 1
 
 
@@ -143,6 +153,11 @@ def along_dims(level, op, arguments, more=()):
         value = t.expand(level.size, *t.shape) if value is None else value
         out[n] = ranked(value, max(rank, 1))
     of_number = rank == 0
+    if of_number and op.name in ("transpose", "permute"):
+        for d in (arguments[n] for n in op.dims):
+            for one in [d] if isinstance(d, int) else d:
+                dim_of(one, 0)
+        return level.whole(arguments["self"])
     for n in op.dims:
         d = arguments.get(n)
         if isinstance(d, int):

@@ -174,7 +174,16 @@ def _searchsorted(level, op, arguments):
     return op({**arguments, "sorted_sequence": rows.contiguous(), "self": xs.contiguous()})
 
 
-@rule("nonzero", "masked_select", "_unique_rows")
+@rule("nonzero", "masked_select", "_unique_rows", "where of its own sizes")
 def _of_unknown_size(level, op, arguments):
-    raise RuntimeError(f"vmap: It looks like you're attempting to use an operation that has dynamic output shape, {op.name}. We don't support vmap over "
-                       "operations that produce dynamic shapes, because the slices' results would have different sizes.")
+    raise RuntimeError(f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over aten::{op.name}: the "
+                       "slices' results would have different sizes.")
+
+
+@rule("one_hot")
+def _one_hot(level, op, arguments):
+    from ._batched import offer_number
+    n = arguments["num_classes"]
+    if n <= 0:
+        offer_number(level.batched(level.whole(arguments["self"])))
+    return op({**arguments, "self": level.whole(arguments["self"])})

@@ -1,6 +1,6 @@
 """vmap's rules of tensors that are made like others, and of random numbers."""
 from .. import _C
-from ._batch_rules import DRAWS, RULES, Same, aligned, joint_shape, loop, ranked, rule, target, trailing
+from ._batch_rules import DRAWS, RULES, Same, aligned, joint_shape, loop, ranked, refuse_write, rule, trailing
 
 for name in ("empty_like", "full_like"):
     RULES[name] = trailing
@@ -93,6 +93,8 @@ def _drawn(level, op, arguments):
     if level.randomness == "different":
         if value is None:
             value = level.write(t)
+        if value is None and ps is not None:
+            refuse_write(op.name)
         if value is None:
             raise RuntimeError("vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. If "
                                "this is necessary for your usage, please file an issue with functorch.")

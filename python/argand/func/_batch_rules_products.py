@@ -54,8 +54,8 @@ def _product(level, a, b):
 @rule("mm", "bmm")
 def _mm(level, op, arguments):
     a, b = arguments["self"], arguments["mat2"]
-    if a.shape[-1] != b.shape[-2] or a.dim() != b.dim() or a.dtype != b.dtype:
-        op({**arguments, "self": _like(a), "mat2": _like(b)})  # raises
+    if a.dim() != b.dim() or a.dim() != (2 if op.name == "mm" else 3) or a.shape[-1] != b.shape[-2] or a.dtype != b.dtype:
+        raise RuntimeError(f"{op.name}: Shape mismatch: the slices are of shapes {list(a.shape)} and {list(b.shape)}, of {a.dtype} and {b.dtype}")
     if op.name == "mm" and level.front(a) is None:
         a_value, b_value = a, level.front(b)
         return _C.bmm(a_value.expand(level.size, *a.shape), b_value)
@@ -64,10 +64,6 @@ def _mm(level, op, arguments):
         shape = (*a_value.shape[:3], b_value.shape[-1])
         return _C.bmm(a_value.flatten(0, 1), b_value.flatten(0, 1)).view(shape)
     return _product(level, a, b)
-
-
-def _like(t):
-    return _C.empty(t.shape, dtype=t.dtype, device=t.device)
 
 
 @rule("addmm", "baddbmm")

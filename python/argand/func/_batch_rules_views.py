@@ -4,8 +4,15 @@ import math
 from .. import _C
 from ._batch_rules import RULES, along_dims, dim_of, ranked, rule, target, trailing
 
-for name in ("alias", "detach", "view_as_real", "view_as_complex", "tril", "triu", "frexp"):
+for name in ("alias", "detach", "view_as_real", "tril", "triu", "frexp"):
     RULES[name] = trailing
+
+
+@rule("view_as_complex")
+def _view_as_complex(level, op, arguments):
+    if arguments["self"].dim() == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    return trailing(level, op, arguments)
 
 
 @rule("view")
@@ -49,10 +56,19 @@ def _as_strided(level, op, arguments):
     t = arguments["self"]
     value = level.whole(t)
     offset = arguments.get("storage_offset")
+    if len(arguments["size"]) != len(arguments["stride"]):
+        raise RuntimeError(f"as_strided: size and stride must have the same length, got {arguments['size']} and {arguments['stride']}")
     if value is not t and value.stride(0) == 0 and level.front(t) is None:
         return t.as_strided(arguments["size"], arguments["stride"], offset).expand(level.size, *arguments["size"])
-    return value.as_strided([level.size, *arguments["size"]], [value.stride(0), *arguments["stride"]],
-                            value.storage_offset() if offset is None else offset)
+    shape, strides = [level.size, *arguments["size"]], [value.stride(0), *arguments["stride"]]
+    offset = value.storage_offset() if offset is None else offset
+
+    def last(sizes, steps):
+        return sum((n - 1) * s for n, s in zip(sizes, steps))
+    if t.numel() and offset + last(shape[1:], strides[1:]) > t.storage_offset() + last(t.shape, t.stride()):
+        raise RuntimeError(f"as_strided: size {shape[1:]}, stride {strides[1:]} and offset {offset} go beyond a slice of size {list(t.shape)} and "
+                           f"stride {list(t.stride())}.  This is not supported inside of vmap.")
+    return value.as_strided(shape, strides, offset)
 
 
 @rule("cat", "stack")
@@ -72,6 +88,9 @@ def _join(level, op, arguments):
 def _clone(level, op, arguments):
     value, form = level.whole(arguments["self"]), arguments.get("memory_format")
     if form in (_C.channels_last, _C.channels_last_3d):
+        if value.dim() != (5 if form == _C.channels_last else 6):
+            raise RuntimeError(f"{op.name}: of slices of {value.dim() - 1} dimensions, it is only supported with memory_format torch.preserve_format or "
+                               f"torch.contiguous_format (got {form})")
         flat = value.flatten(0, 1)
         return op({**arguments, "self": flat}).unflatten(0, value.shape[:2])
     return op({**arguments, "self": value})
@@ -80,7 +99,7 @@ def _clone(level, op, arguments):
 @rule("copy_")
 def _copy(level, op, arguments):
     t, source = arguments["self"], arguments["src"]
-    value, from_value = target(level, t, "copy_"), level.front(source)
+    value, from_value = target(level, t, "copy_", "inplace arithmetic"), level.front(source)
     if source.dim() > t.dim():
         while source.dim() > t.dim() and source.shape[0] == 1:
             source = source[0]
@@ -91,7 +110,7 @@ def _copy(level, op, arguments):
 @rule("fill_")
 def _fill(level, op, arguments):
     t, number = arguments["self"], arguments["value"]
-    value = target(level, t, "fill_")
+    value = target(level, t, "fill_", "inplace arithmetic")
     batch = level.front(number) if isinstance(number, _C.Tensor) else None
     if batch is None:
         value.fill_(number)

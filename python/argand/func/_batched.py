@@ -34,7 +34,7 @@ class Level:
             bdim += len(shape)
         del shape[bdim], strides[bdim]
         t = _C._wrapper(BatchedTensor, shape, strides, value.storage_offset(), value.dtype, value.device, False)
-        t._value, t._bdim, t._level = value, bdim, self
+        t._value, t._bdim, t._level, t._layout = value, bdim, self, (tuple(shape), tuple(strides))
         return t
 
     def same(self, value):
@@ -61,6 +61,8 @@ class Level:
         """The batch of a tensor of this level, which has the dimension of the batch first; None if all slices have the same tensor."""
         if type(t) is BatchedTensor:
             if t._level is self and t._bdim is not None:
+                if (t.shape, t.stride()) != t._layout:
+                    self._fit(t)
                 return t._value if t._bdim == 0 else t._value.movedim(t._bdim, 0)
         elif self.written:
             batch = self.written.get(t.untyped_storage()._cdata)
@@ -68,6 +70,12 @@ class Level:
                 step = batch.stride(0)
                 return batch.as_strided([self.size, *t.shape], [step, *t.stride()], t.storage_offset())
         return None
+
+    def _fit(self, t):
+        """Gives the batch the sizes that ops such as squeeze_() gave the slice."""
+        value, (shape, strides) = t._value, (t.shape, t.stride())
+        t._value = value.as_strided([self.size, *shape], [value.stride(t._bdim), *strides], t.storage_offset())
+        t._bdim, t._layout = 0, (shape, strides)
 
     def whole(self, t):
         """The batch of any tensor."""
@@ -232,9 +240,8 @@ def of_all(n, function, batches):
 def offer_number(tensor):
     """item() of a tensor; it raises if slices have different ones."""
     if level_of((tensor,)) is not None:
-        raise RuntimeError("vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, please try "
-                           "to rewrite what you're doing with other operations. If error is occurring somewhere inside PyTorch internals, please "
-                           "file a bug report.")
+        raise RuntimeError("vmap: It looks like you're calling .item() on a Tensor, or attempting to use a Tensor in some data-dependent control flow "
+                           "(if x > 0:). The slices have different values, so please rewrite it with other operations, such as torch.where().")
 
 
 def has_outer_history(tensors):

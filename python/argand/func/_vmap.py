@@ -3,6 +3,7 @@ import functools
 
 from .. import _C
 from ..autograd import _vmap_levels
+from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_structure, tree_unflatten
 from . import _rules
 from ._batched import BatchedTensor, Level
@@ -142,11 +143,11 @@ def _run(func, n, flat, dims, spec, kwargs, out_dims, name, randomness):
 
 def _run_chunks(size, run, n, flat, dims, randomness):
     """The same for a batch that is computed part by part."""
-    parts, state = [], _C.get_rng_state() if randomness == "same" and hasattr(_C, "get_rng_state") else None
+    parts, state = [], get_rng_state() if randomness == "same" else None
     for first in range(0, n, size):
         length = min(size, n - first)
         if state is not None and first > 0:
-            _C.set_rng_state(state)
+            set_rng_state(state)
         part = [x if d is None else x.narrow(d, first, length) for x, d in zip(flat, dims)]
         parts.append(run(length, part))
     columns = zip(*(results for results, _, _ in parts))
