@@ -343,7 +343,7 @@ def interceptors(args, kwargs):
     return found
 
 
-def _ask(op, args, kwargs):
+def _ask(op, args, kwargs, name=None):
     asked = interceptors(args, kwargs)
     types = tuple(type(t) for t in asked)
     stack = _C._dispatch_modes()
@@ -365,7 +365,7 @@ def _ask(op, args, kwargs):
         result = t.__torch_dispatch__(op, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    message = f"Multiple dispatch failed for 'torch.ops.{op}'; all __torch_dispatch__ handlers returned NotImplemented:\n"
+    message = f"Multiple dispatch failed for 'torch.ops.{name or op}'; all __torch_dispatch__ handlers returned NotImplemented:\n"
     message += f"\n  - mode object {mode!r}" if mode is not None else ""
     raise TypeError(message + "".join(f"\n  - tensor subclass {type(t)!r}" for t in asked))
 

@@ -549,6 +549,27 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
     return _C._convolution_nd(input, weight, bias, stride, padding, dilation, groups)
 
 
+def _is_like(self, memory_format):
+    """Whether the strides are those of a memory format."""
+    from ._dispatched_metadata import ask
+    found = ask(self, "aten.is_strides_like_format", memory_format)
+    return bool(self.is_contiguous(memory_format=memory_format)) if found is None else found
+
+
+def _is_dense(self):
+    """Whether the elements fill a piece of memory without gaps, each at a place of its own."""
+    from ._dispatched_metadata import ask
+    found = ask(self, "aten.is_non_overlapping_and_dense")
+    if found is not None:
+        return found
+    expected = 1
+    for stride, size in sorted((s, n) for s, n in zip(self.stride(), self.shape) if n != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
 def _lift_fresh(self):
     """The tensor, unless a mode makes something else of one that was made of numbers."""
     from . import _dispatch
@@ -560,11 +581,24 @@ _NO_OPS = ("from_numpy", "new_tensor", "_text")  # are made as ops are
 _INTERNAL = {"_to_copy": _to_copy, "_local_scalar_dense": lambda self: self.item(), "lift_fresh": _lift_fresh,
              "lift": lambda self: self, "lift_fresh_copy": lambda self: self.clone(), "convolution": _convolution,
              "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
+             "sym_size": lambda self, *dim: self.size(*dim), "sym_stride": lambda self, *dim: self.stride(*dim),
+             "is_contiguous": lambda self, memory_format=_C.contiguous_format: self.is_contiguous(memory_format=memory_format),
+             "is_strides_like_format": _is_like, "is_non_overlapping_and_dense": _is_dense,
              **{name: getattr(_C.Tensor, name) for name in (  # methods made by hand
                  "detach_", "dim", "is_complex", "is_floating_point", "is_pinned", "is_set_to", "is_signed", "item", "numel",
                  "pin_memory", "record_stream", "set_", "storage_offset", "to_dense")},
              **{name: refused(f"torch.ops.aten.{name}", "there are no sparse tensors")
                 for name in ("_sparse_addmm", "_sparse_mm_reduce_impl", "_sparse_mm", "_sparse_sum")}}
+
+
+class _Prim(_Namespace):
+    """torch.ops.prim: what a tensor knows of itself."""
+
+    @functools.cache
+    def __getattr__(self, name):
+        if name in ("device", "layout"):
+            return OpOverloadPacket("prim", name, lambda t: getattr(t, name))
+        return super().__getattr__(name)
 
 
 class _Profiler(_Namespace):
@@ -588,7 +622,7 @@ class _Ops:
     """torch.ops: what custom_op() defined, by package and name, aten, profiler, and the library's own ops of other packages."""
 
     def __init__(self):
-        self.aten, self.profiler = _Aten("aten"), _Profiler("profiler")
+        self.aten, self.prim, self.profiler = _Aten("aten"), _Prim("prim"), _Profiler("profiler")
 
     def __getattr__(self, name):
         if name.startswith("__"):
