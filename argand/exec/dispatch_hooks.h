@@ -56,6 +56,8 @@ struct ARGAND_SHARED DispatchHooks {
   static inline constinit thread_local uint8_t state = 0;
   // Whether any tensor of the process intercepts; it stays set.
   static inline constinit std::atomic<bool> tensors{false};
+  // Whether every call of every thread is offered, for ops that a program has replaced; `tensors` is set then, too.
+  static inline constinit std::atomic<bool> all{false};
   static inline constinit std::atomic<Interceptor*> interceptor{nullptr};
 
   static bool listens() {

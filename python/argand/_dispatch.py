@@ -7,7 +7,7 @@ import contextlib
 import enum
 import functools
 
-from . import _C
+from . import _C, _aten_overrides
 from ._overloads import OpOverload, OpOverloadPacket, _tensors
 from ._schemas import parse, schemas_of
 
@@ -291,10 +291,10 @@ def ask_custom(op, function, args, kwargs):
 def offer(name, form, text, whole, records, arguments, outs):
     """What the innermost mode, or a class among the arguments, makes of a call, as a list; NotImplemented: the op is to run, or,
     if it is made of others (`whole`), those are offered."""
-    of_batch = _batched().offer(name, form, text, whole, arguments, outs)
+    of_batch = _batched().offer(name, form, text, whole, records, arguments, outs)
     if of_batch is not None:
         return of_batch
-    if not _anybody(arguments, outs):
+    if not _anybody(arguments, outs) and not _aten_overrides.any_registered():
         return NotImplemented
     call = _call_of(name, form, text, arguments, outs,
                     lambda schema: not whole or not (records or schema is None or schema.is_composite))
@@ -303,7 +303,11 @@ def offer(name, form, text, whole, records, arguments, outs):
     op, args, kwargs = call
     from ._decompositions import decomposition
     made = decomposition(op)
-    result = made(*args, **kwargs) if made is not None else _ask(op, args, kwargs)
+    result = made(*args, **kwargs) if made is not None and _anybody(arguments, outs) else _ask(op, args, kwargs)
+    if result is NotImplemented and _aten_overrides.any_registered():
+        function = _aten_overrides.find(op, _tensors(args, kwargs))
+        if function is not None:
+            result = _aten_overrides.run(function, args, kwargs)
     if result is NotImplemented or form != _PLAIN:
         return result if result is NotImplemented else []
     return _as_list(op, result)

@@ -16,6 +16,7 @@ from ._tags import Tag
 from ._overloads import OpOverloadPacket
 from ._surface.refusals import refused
 from ._schemas import parse
+from . import _aten_overrides
 from .autograd import _vmap_levels
 from .autograd.function import Function
 
@@ -351,7 +352,10 @@ class Library:
     def __init__(self, ns, kind, dispatch_key=""):
         if kind not in ("DEF", "FRAGMENT", "IMPL"):
             raise ValueError(f"Unsupported kind: {kind}")
-        _may_define(ns, "torch.library.Library")
+        if ns == "prim" and kind != "IMPL":
+            raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
+        if (ns, kind) != ("aten", "IMPL"):
+            _may_define(ns, "torch.library.Library")
         self.ns, self.kind, self.dispatch_key, self._defined = ns, kind, dispatch_key, []
 
     @harmless(alias_analysis="nothing is compiled, so nobody analyses aliases")
@@ -369,12 +373,22 @@ class Library:
             _ops.pop(name, None)
             _fakes.pop(name, None)
         self._defined.clear()
+        if self.ns == "aten":
+            _aten_overrides.remove(self)
 
     @harmless(allow_override="the last one given is called, as in PyTorch")
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
         """Registers the function of a declared op for devices of dispatch_key."""
         if with_keyset:
             raise NotImplementedError("torch.library.Library.impl: with_keyset: there are no key sets")
+        if not callable(fn):
+            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+        if dispatch_key and self.dispatch_key and dispatch_key != self.dispatch_key:
+            raise RuntimeError(f"torch.library.Library.impl: the key {dispatch_key} is inconsistent with the dispatch key of the library, "
+                               f"{self.dispatch_key}")
+        if self.ns == "aten":
+            _aten_overrides.add(self, op_name, fn, dispatch_key or self.dispatch_key)
+            return
         name = op_name if isinstance(op_name, str) else op_name._name
         name = name if "::" in name else f"{self.ns}::{name}"
         impl(name, dispatch_key or self.dispatch_key or "default", fn)

@@ -233,6 +233,10 @@ void add_dispatch(nb::module_& module) {
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
   });
+  module.def("_offer_all", [](bool all) {
+    DispatchHooks::all.store(all, std::memory_order_relaxed);
+    if (all) DispatchHooks::tensors.store(true, std::memory_order_relaxed);
+  });
   // The kind of each op's definition, by its schema.
   module.def("_op_kinds", [] {
     nb::dict kinds;

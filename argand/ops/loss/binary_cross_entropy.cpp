@@ -1,5 +1,6 @@
 // Binary cross entropy of probabilities and of logits.
 #include "argand/exec/autocast.h"
+#include "argand/exec/has_values.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
@@ -21,7 +22,7 @@ void check_weight(const char* op, const char* name, const Tensor& self, const Te
 
 // A GPU does not wait for this check: the loss is NaN there.
 void check_probabilities(const char* op, const Tensor& self) {
-  if (!self.is_cpu()) return;
+  if (!self.is_cpu() || !exec::has_values(self)) return;
   const Tensor in = exec::dense(self.detach());
   dispatch<kFloatingTypes>(in.dtype(), op, [&](auto tag) {
     using T = typename decltype(tag)::type;

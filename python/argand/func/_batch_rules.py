@@ -15,6 +15,7 @@ from ..utils._pytree import tree_flatten, tree_map
 
 RULES = {}      # by name, or by name and the names of the arguments where overloads differ
 DRAWS = set()   # ops of random numbers
+CONSTANT = {"new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided", "normal", "bernoulli", "one_hot", "where"}  # without a gradient
 _DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
 
 

@@ -68,7 +68,7 @@ def _conv_weight_grad(level, op, arguments):
 
 # ---- pools and resampling: slices are more planes
 
-def _planes(spatial_of):
+def _planes(spatial_of, whole_sizes=True):
     def by_planes(level, op, arguments):
         spatial, given = spatial_of(arguments), dict(arguments)
         first = arguments[op.places[0]]
@@ -77,7 +77,7 @@ def _planes(spatial_of):
             if isinstance(given.get(n), _C.Tensor):
                 given[n] = level.whole(given[n])
                 given[n] = _folded(given[n]) if has_channels else given[n]
-        if "input_size" in given:
+        if "input_size" in given and whole_sizes:
             shape = list(given["input_size"])
             given["input_size"] = [level.size * shape[0], *shape[1:]] if has_channels else [level.size, *shape]
         results = op(given)
@@ -91,7 +91,7 @@ def _planes(spatial_of):
 rule("_avg_pool_nd", "_avg_pool_nd_backward", "_max_pool_nd")(_planes(lambda given: len(given["kernel_size"])))
 rule("_adaptive_avg_pool_nd", "_adaptive_max_pool_nd", "_upsample")(_planes(lambda given: len(given["output_size"])))
 rule("_adaptive_avg_pool_nd_backward", "_max_pool_backward")(_planes(lambda given: given["spatial"]))
-rule("_upsample_backward")(_planes(lambda given: len(given["input_size"]) - 2))
+rule("_upsample_backward")(_planes(lambda given: len(given["input_size"]), whole_sizes=False))
 
 
 @rule("affine_grid_generator")
@@ -135,7 +135,10 @@ def _batch_norm(level, op, arguments):
     if arguments["training"]:
         for n, t in statistics.items():
             if t is not None:
-                level.front(t).copy_(given[n].view(size, -1))
+                value = level.front(t)
+                if size > 1 and value.stride(0) == 0:
+                    continue  # it has no memory for the statistics of each slice
+                value.copy_(given[n].view(size, -1))
     return _from_channels(outs[0], size), *(_per_slice(t, size) if t.numel() else t.expand(size, *t.shape) for t in outs[1:])
 
 

@@ -5,7 +5,7 @@ from ._batch_rules import RULES, ranked, rule, trailing
 for name in ("_linalg_eigh", "linalg_eig", "_linalg_eigvals", "linalg_qr", "linalg_cholesky_ex", "cholesky_solve", "geqrf",
              "_linalg_reflections_product", "linalg_ldl_factor_ex", "_linalg_ldl_solve", "_lu_permutation", "linalg_lu_factor_ex",
              "linalg_matrix_sqrth", "_linalg_solve_square", "_linalg_solve_triangle", "_linalg_adjugate", "linalg_det", "linalg_slogdet",
-             "_linalg_svd"):
+             "_linalg_svd", "matrix_exp", "linalg_matrix_exp"):
     RULES[name] = trailing
 
 
@@ -75,7 +75,7 @@ def _add_product(level, op, arguments):
     added = arguments["self"]
     value = level.front(added)
     if value is not None:
-        added = ranked(value, product.dim() - 1)
+        added = ranked(value, a.dim())
     return product + (added * arguments["beta"] if arguments["beta"] != 1 else added)
 
 

@@ -183,7 +183,7 @@ def _op(name, text):
     return _batch_rules.Op(name, text, own_packet(name, text)._function, _own_schema(text))
 
 
-def offer(name, form, text, whole, arguments, outs):
+def offer(name, form, text, whole, records, arguments, outs):
     """What a call gives for all slices; None if no level takes it, or if it is to be made of the ops that it is made of."""
     from . import _batch_rules
     level = level_of((*arguments.values(), *outs))
@@ -192,8 +192,8 @@ def offer(name, form, text, whole, arguments, outs):
         if level is None or level.randomness != "different" or whole or name not in _batch_rules.DRAWS:
             return None
     op = _op(name, text)
-    if op.rule is None and whole:
-        return NotImplemented
+    if whole and (op.rule is None or records and op.name not in _batch_rules.CONSTANT):
+        return NotImplemented  # a composite has no gradient, so the ops that it is made of are recorded
     with levels.outside(level):
         state = _C._dispatch_state()
         _C._set_dispatch_state(state & ~BELOW_AUTOGRAD)

@@ -158,7 +158,7 @@ class FunctionalTensorMode(TorchDispatchMode):
     def _rewrap(self, result, given):
         """Results as wrappers; those that are arguments are these."""
         known = {id(t._value): t for t in pytree.tree_flatten(given)[0] if _is_ours(self)(t)}
-        return pytree.tree_map_only(_C.Tensor, lambda t: known.get(id(t)) or FunctionalTensor(t, self), result)
+        return pytree.tree_map_only(_C.Tensor, lambda t: known[id(t)] if id(t) in known else FunctionalTensor(t, self), result)
 
     def _view(self, func, args, kwargs):
         base, *rest = args
@@ -220,7 +220,7 @@ class FunctionalTensorMode(TorchDispatchMode):
         for t, copy in copies.values():
             t._write(copy)
             back[id(copy)] = t
-        return pytree.tree_map_only(_C.Tensor, lambda t: back.get(id(t)) or FunctionalTensor(t, self), result)
+        return pytree.tree_map_only(_C.Tensor, lambda t: back[id(t)] if id(t) in back else FunctionalTensor(t, self), result)
 
 
 @functools.cache
