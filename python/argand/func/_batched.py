@@ -13,6 +13,7 @@ import functools
 
 from .. import _C
 from .._dispatch import BELOW_AUTOGRAD, _own_schema, modes, own_packet, set_modes
+from .._ignored import harmless
 from ..autograd._vmap_levels import levels
 
 _PLAIN, _IN_PLACE, _OUT = range(3)  # exec::OfferedCall::Form
@@ -133,6 +134,7 @@ class BatchedTensor(_C.Tensor):
         level = _innermost((*args, *kwargs.values()))
         return _batch_rules.slice_by_slice(level, str(func), func, args, kwargs)
 
+    @harmless(tensor_contents="the batch is shown")
     def __repr__(self, *, tensor_contents=None):
         return f"BatchedTensor(lvl={self._level.number}, bdim={self._bdim}, value={self._value!r})"
 
