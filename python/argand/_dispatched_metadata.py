@@ -7,7 +7,7 @@ import functools
 from . import _C
 from ._dispatch import OFF, _ask
 
-_OF_STRIDES = {"stride": "aten.sym_stride", "is_contiguous": "aten.is_contiguous"}
+_OF_STRIDES = {"stride": "aten.sym_stride", "is_contiguous": "aten.is_contiguous", "contiguous": "aten.is_contiguous"}
 _OF_SIZES = {**_OF_STRIDES, "size": "aten.sym_size", "shape": "aten.sym_size", "dim": "aten.dim", "ndim": "aten.dim", "numel": "aten.numel",
              "data_ptr": "aten.numel"}
 _POLICIES = {None: {}, "strides": _OF_STRIDES, "sizes": _OF_SIZES}
@@ -97,8 +97,18 @@ def _property_of(name):
     return make
 
 
-_MAKERS = {"size": _size_of, "stride": _stride_of, "is_contiguous": _is_contiguous_of, "contiguous": _contiguous_of, "data_ptr": _data_ptr_of,
-           "dim": _number_of("dim"), "numel": _number_of("numel"), **{name: _property_of(name) for name in _PROPERTIES}}
+_ACCESSORS = {name: make(getattr(_C.Tensor, name)) for name, make in {
+    "size": _size_of, "stride": _stride_of, "is_contiguous": _is_contiguous_of, "contiguous": _contiguous_of, "data_ptr": _data_ptr_of,
+    "dim": _number_of("dim"), "numel": _number_of("numel"), **{name: _property_of(name) for name in _PROPERTIES}}.items()}
+
+
+def _asking(base):
+    """A __getattribute__ whose accessors ask.  The class keeps those of Tensor: programs check that no class has others."""
+    def __getattribute__(self, name):
+        if name in _ACCESSORS and name in base(self, "__dict__").get("_asks", ()):
+            return _ACCESSORS[name].__get__(self)
+        return base(self, name)
+    return __getattribute__
 
 
 def apply(t, policy, device, layout):
@@ -109,8 +119,8 @@ def apply(t, policy, device, layout):
     if not asks:
         return t
     cls = type(t)
-    for name in (*asks, *(("contiguous",) if policy else ())):
-        if not any(name in base.__dict__ for base in cls.__mro__ if issubclass(base, _C.Tensor) and base is not _C.Tensor):
-            setattr(cls, name, _MAKERS[name](getattr(_C.Tensor, name)))
+    if not getattr(cls.__getattribute__, "_asks", False):
+        cls.__getattribute__ = _asking(cls.__getattribute__)
+        cls.__getattribute__._asks = True
     t._asks = asks
     return t
