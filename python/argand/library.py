@@ -15,7 +15,7 @@ from ._ignored import harmless, ignored
 from ._tags import Tag
 from ._overloads import OpOverloadPacket
 from ._surface.refusals import refused
-from ._schemas import parse
+from ._schemas import parse, schemas_of
 from . import _aten_overrides
 from .autograd import _vmap_levels
 from .autograd.function import Function
@@ -542,7 +542,8 @@ class _Aten(_Namespace):
         function = _INTERNAL.get(name) or next((f for f in found if isinstance(f, _GENERATED)), None)
         if function is None or name in _NO_OPS:
             return super().__getattr__(name)  # of custom_op()
-        return OpOverloadPacket("aten", name, function)
+        schemas = {**schemas_of(name), "default": parse("stride(Tensor self) -> int[]", "aten")} if name == "stride" else None
+        return OpOverloadPacket("aten", name, function, schemas)
 
 
 def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=_C.preserve_format):
