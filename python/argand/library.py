@@ -568,7 +568,8 @@ def _is_like(self, memory_format):
     """Whether the strides are those of a memory format."""
     from ._dispatched_metadata import ask
     found = ask(self, "aten.is_strides_like_format", memory_format)
-    return bool(self.is_contiguous(memory_format=memory_format)) if found is None else found
+    with _C._DisableTorchDispatch():
+        return bool(self.is_contiguous(memory_format=memory_format)) if found is None else found
 
 
 def _is_dense(self):
@@ -578,7 +579,9 @@ def _is_dense(self):
     if found is not None:
         return found
     expected = 1
-    for stride, size in sorted((s, n) for s, n in zip(self.stride(), self.shape) if n != 1):
+    with _C._DisableTorchDispatch():
+        strides, sizes = self.stride(), self.shape
+    for stride, size in sorted((s, n) for s, n in zip(strides, sizes) if n != 1):
         if stride != expected:
             return False
         expected *= size
