@@ -82,7 +82,7 @@ class CopySlices final : public Node {
       if (base_.sizes[i] == 0) span = 0;
       span += (base_.sizes[i] - 1) * base_.strides[i];
     }
-    return zeros({std::max<int64_t>(span, 0)}, g.options()).as_strided(base_.sizes, base_.strides, 0);
+    return g.new_zeros({std::max<int64_t>(span, 0)}).as_strided(base_.sizes, base_.strides, 0);
   }
   Geometry base_, view_;
   intrusive_ptr<Node> write_;

@@ -15,7 +15,8 @@ namespace {
 using Form = OfferedCall::Form;
 
 bool is_wanted(TensorSlots& slots, std::span<const Tensor> outs) {
-  if ((DispatchHooks::state & DispatchHooks::kModes) != 0) return true;
+  if ((DispatchHooks::state & DispatchHooks::kModes) != 0 || DispatchHooks::all.load(std::memory_order_relaxed))
+    return true;
   const auto intercepts = [](const Tensor& t) { return t.defined() && DispatchHooks::intercepts(t.impl()); };
   return std::any_of(slots.begin(), slots.end(), [&](const TensorSlot& s) { return intercepts(*s.tensor); }) ||
          std::ranges::any_of(outs, intercepts);

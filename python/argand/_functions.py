@@ -346,7 +346,9 @@ def result_type(tensor, other):
 
 
 def _meta(value):
-    return _C.empty(1, dtype=value.dtype, device="meta") if isinstance(value, Tensor) and value.dim() else value
+    if not isinstance(value, Tensor) or value.dim() == 0 and type(value) is Tensor:
+        return value
+    return _C.empty(1, dtype=value.dtype, device="meta") if value.dim() else _C.empty((), dtype=value.dtype)
 
 
 def where(condition, input=None, other=None, *, out=None):

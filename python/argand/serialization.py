@@ -18,13 +18,6 @@ DEFAULT_PROTOCOL = 2
 _TELLS = "it tells where a storage goes, and moves nothing"
 
 
-def _get_layout(name):
-    """The layout "torch.strided"."""
-    if name != "torch.strided":
-        raise NotImplementedError(f"load: layout: expected torch.strided, got {name!r}")
-    return _C.strided
-
-
 class _Skips(threading.local):
     """What skip_data() has set for this thread."""
     skip_data = materialize_fake_tensors = False
@@ -328,10 +321,11 @@ def _is_zipfile(f):
 
 def _get_layout(name):
     """The layout of this name, which files hold."""
-    if name != "torch.strided":
+    from ._C import layout
+    found = next((each for each in layout if str(each) == name), None)
+    if found is None:
         raise pickle.UnpicklingError(f"load: the layout {name!r:.40}")
-    import argand
-    return argand.strided
+    return found
 
 
 def default_restore_location(storage, location):

@@ -238,6 +238,20 @@ void add_dispatch(nb::module_& module) {
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
   });
+  module.def("_offer_all", [](bool all) {
+    DispatchHooks::all.store(all, std::memory_order_relaxed);
+    if (all) DispatchHooks::tensors.store(true, std::memory_order_relaxed);
+  });
+  // The kind of each op's definition, by its schema.
+  module.def("_op_kinds", [] {
+    nb::dict kinds;
+    for (const OpInfo* op : all_ops())
+      kinds[static_cast<const char*>(op->schema)] = op->kind == OpKind::kPointwise ? "pointwise"
+                                                    : op->kind == OpKind::kKernel  ? "kernel"
+                                                    : op->kind == OpKind::kView    ? "view"
+                                                                                   : "composite";
+    return kinds;
+  });
   module.def("_shown", [](const Tensor& fresh) { return nb::steal(shown(fresh)); });
   module.def("_dispatch_modes", modes_of_thread);
   module.def("_set_dispatch_modes", [](nb::list modes) { set_modes_of_thread(modes); });

@@ -129,7 +129,7 @@ struct IndexLong : Kernel<IndexLongArgs> {
   static Grads grad(const Ctx& c, const Tensor& g) {
     Grads out(c.num_tensors());
     if (c.needs(0)) {
-      const Tensor whole = zeros(c.sizes(0), g.options());
+      const Tensor whole = g.new_zeros(c.sizes(0));
       out[0] = whole._index_put_(c.indices, g, true);
     }
     return out;

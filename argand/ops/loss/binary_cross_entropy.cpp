@@ -1,5 +1,6 @@
 // Binary cross entropy of probabilities and of logits.
 #include "argand/exec/autocast.h"
+#include "argand/exec/has_values.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
@@ -21,7 +22,7 @@ void check_weight(const char* op, const char* name, const Tensor& self, const Te
 
 // A GPU does not wait for this check: of such an input the loss is NaN there, of such a target what the formula gives.
 void check_probabilities(const char* op, const char* name, const Tensor& values) {
-  if (!values.is_cpu()) return;
+  if (!values.is_cpu() || !exec::has_values(values)) return;
   const Tensor in = exec::dense(values.detach());
   dispatch<kFloatingTypes>(in.dtype(), op, [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "argand/kernels/blocks.h"
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/pool/args.h"
@@ -268,6 +269,19 @@ struct AdaptiveMaxPool2d : Composite<AdaptiveMaxPool2dArgs> {
 };
 ARGAND_OP(AdaptiveMaxPool2d)
 
+namespace {
+
+// A volume without a batch whose channels are last is pooled as a batch of one, so that those of the result are, too.
+template <class A>
+std::tuple<Tensor, Tensor> max_pool_volumes(const A& a, bool narrow) {
+  const bool alone = a.self.dim() == 4 && a.self.numel() > 0 && has_channels_last(a.self.unsqueeze(0));
+  const auto [values, at] = _max_pool_nd(alone ? a.self.unsqueeze(0) : a.self, a.kernel_size, a.stride, a.padding,
+                                         a.dilation, a.ceil_mode, narrow);
+  return alone ? std::tuple(values.squeeze(0), at.squeeze(0)) : std::tuple(values, at);
+}
+
+}  // namespace
+
 struct MaxPool3dWithIndices : Composite<MaxPool3dWithIndicesArgs> {
   static constexpr auto schema =
       "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
@@ -275,9 +289,7 @@ struct MaxPool3dWithIndices : Composite<MaxPool3dWithIndicesArgs> {
       "ceil_mode=False) -> (Tensor, Tensor)";
   static constexpr auto doc = "max_pool3d, and the position of each maximum within its plane.";
   static constexpr int variants = kFunction;
-  static Result compose(const Args& a) {
-    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, false);
-  }
+  static Result compose(const Args& a) { return max_pool_volumes(a, false); }
   static void samples(S& s) { s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {}, {0, 0, 0}, {1, 1, 1}}); }
 };
 ARGAND_OP(MaxPool3dWithIndices)
@@ -291,9 +303,7 @@ struct MaxPool3d : Composite<MaxPool3dArgs> {
       "The maximum of each window of the last 3 dimensions; stride defaults to the kernel size.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) {
-    return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, true));
-  }
+  static Tensor compose(const Args& a) { return std::get<0>(max_pool_volumes(a, true)); }
   static void samples(S& s) { s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {}, {0, 0, 0}, {1, 1, 1}}); }
 };
 ARGAND_OP(MaxPool3d)

@@ -30,7 +30,7 @@ struct Diagonal : View<DiagonalArgs> {
     return v;
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    const Tensor out = zeros(c.sizes(kSelf), g.options());
+    const Tensor out = g.new_zeros(c.sizes(kSelf));
     out.diagonal(c.DiagonalArgs::offset, c.dim1, c.dim2).copy_(g);
     return out;
   }

@@ -21,7 +21,7 @@ struct Select : View<SelectArgs> {
     return v;
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    const Tensor out = zeros(c.sizes(kSelf), g.options());
+    const Tensor out = g.new_zeros(c.sizes(kSelf));
     out.select(c.dim, c.index).copy_(g);
     return out;
   }
@@ -53,7 +53,7 @@ struct Slice : View<SliceArgs> {
     return v;
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    const Tensor out = zeros(c.sizes(kSelf), g.options());
+    const Tensor out = g.new_zeros(c.sizes(kSelf));
     out.slice(c.dim, c.start, c.end, c.step).copy_(g);
     return out;
   }
