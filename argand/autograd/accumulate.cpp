@@ -109,6 +109,11 @@ Tensor seen_copy(const Tensor& t, const Tensor& gradient) {
   return gradient.new_empty_strided(t.sizes(), t.strides()).copy_(gradient);
 }
 
+// Where a copy of a gradient lies: as `t` where that fills its memory.
+IntArrayRef gradient_strides(const Tensor& t, const Tensor& gradient) {
+  return t.is_non_overlapping_and_dense() ? t.strides() : gradient.strides();
+}
+
 // The value of .grad after `gradient` is added to `grad`, the value before: `grad` itself if it can be written in
 // place. `owners` is as in add_to_grad().
 Tensor sum_of(const Tensor& t, const Tensor& grad, Tensor gradient, size_t owners) {
@@ -121,7 +126,9 @@ Tensor sum_of(const Tensor& t, const Tensor& grad, Tensor gradient, size_t owner
   const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == owners &&
                           gradient.storage().use_count() == 1 && gradient.strides() == t.strides();
   if (takes_over) return gradient.requires_grad() ? exec::alias(gradient) : gradient;
-  if (GradMode::is_enabled()) return gradient.clone();
+  // A graph that is itself differentiated shows PyTorch's node.
+  if (GradMode::is_enabled())
+    return gradient.new_empty_strided(t.sizes(), gradient_strides(t, gradient)).copy_(gradient);
   if (is_offered() || is_seen(gradient)) return seen_copy(t, gradient);
   const NoGradGuard no_grad;
   return exec::dense_clone(gradient, gradient.dtype(), t.is_non_overlapping_and_dense() ? Dims(t.strides()) : Dims());

@@ -220,7 +220,7 @@ bool Pass::executes(const Node& node) {
 std::vector<intrusive_ptr<Node>> Pass::execution_order() {
   Pass* const pass = running_pass;
   ARGAND_CHECK(GradError, pass, "_current_graph_task_execution_order should only be called during the backward pass");
-  ARGAND_CHECK(GradError, pass->gpus_.size() <= 1 || !is_multithreading_enabled(),
+  ARGAND_CHECK(GradError, !is_multithreading_enabled(),
                "_current_graph_task_execution_order expects the current backward to be executed with multithreading "
                "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n"
                "...     torch.autograd.grad(...)\n");

@@ -78,6 +78,8 @@ class Pass final : public WantedEdges {
   };
   // See after_backward() in engine.h.  False outside of a pass.
   static bool call_after(std::function<void(bool)> f);
+  // Whether another pass encloses the running one.
+  static bool is_enclosed() { return running() && running()->enclosing_; }
   // Called once, when this pass is over: calls the functions that were registered, if no other pass encloses it.
   void over(bool well);
 

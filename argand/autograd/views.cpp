@@ -82,7 +82,7 @@ class CopySlices final : public Node {
       if (base_.sizes[i] == 0) span = 0;
       span += (base_.sizes[i] - 1) * base_.strides[i];
     }
-    return zeros({std::max<int64_t>(span, 0)}, g.options()).as_strided(base_.sizes, base_.strides, 0);
+    return g.new_zeros({std::max<int64_t>(span, 0)}).as_strided(base_.sizes, base_.strides, 0);
   }
   Geometry base_, view_;
   intrusive_ptr<Node> write_;
@@ -129,8 +129,10 @@ namespace argand {
 intrusive_ptr<autograd::Node> Tensor::grad_fn() const {
   AutogradMeta* meta = autograd_meta_or_null(*this);
   if (!meta) return nullptr;
-  if (meta->base.defined() && meta->view_version != _version() && meta->base.grad_fn()) {
-    if (meta->creation != autograd::CreationMeta::DEFAULT) {
+  if (!meta->base.defined() || meta->view_version == _version()) return meta->grad_fn;
+  const bool follows = meta->creation == autograd::CreationMeta::DEFAULT;
+  if (follows ? meta->base.grad_fn() != nullptr : meta->base.requires_grad()) {
+    if (!follows) {
       autograd::check_view_has_derivative(*meta);
       autograd::check_not_of_function("grad_fn", *meta, "its base or another view of its base has been");
       throw_unrecorded_view("grad_fn", meta->creation, "its base or another view of its base has been");

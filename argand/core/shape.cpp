@@ -115,6 +115,7 @@ bool may_overlap_itself(IntArrayRef sizes, IntArrayRef strides) {
 }
 
 Dims strides_like(IntArrayRef sizes, IntArrayRef strides) {
+  if (is_non_overlapping_and_dense(sizes, strides)) return Dims(strides);
   Dims order(sizes.size());
   std::iota(order.begin(), order.end(), 0);
   // Slowest first; equal strides (dimensions of size one, expanded ones) keep their order.

@@ -36,7 +36,8 @@ void check_exact_dtype(const OpInfo& op, TensorSlots& slots, ScalarType result, 
                  " output");
   }
   ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", dtype_element_name(result), ", but got ",
-               dtype_element_name(out), " instead: the operation's result requires dtype ", dtype_cpp_name(result));
+               dtype_element_name(out), " instead: the operation's result requires dtype ", dtype_cpp_name(result),
+               "; expected scalar_type ", dtype_cpp_name(result), " but found ", dtype_cpp_name(out));
 }
 
 }  // namespace

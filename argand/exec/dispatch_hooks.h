@@ -56,6 +56,8 @@ struct ARGAND_SHARED DispatchHooks {
   static inline constinit thread_local uint8_t state = 0;
   // Whether any tensor of the process intercepts; it stays set.
   static inline constinit std::atomic<bool> tensors{false};
+  // Whether every call of every thread is offered, for ops that a program has replaced; `tensors` is set then, too.
+  static inline constinit std::atomic<bool> all{false};
   static inline constinit std::atomic<Interceptor*> interceptor{nullptr};
 
   static bool listens() {
@@ -66,16 +68,18 @@ struct ARGAND_SHARED DispatchHooks {
   static bool intercepts(const TensorImpl& t) { return (reinterpret_cast<uintptr_t>(t.front_object) & 1) != 0; }
 };
 
-// Sets bits of the thread's state for a scope.
+// Sets bits of the thread's state for a scope; the others stay as the scope leaves them.
 class DispatchStateGuard {
  public:
-  explicit DispatchStateGuard(uint8_t set) : before_(DispatchHooks::state) { DispatchHooks::state |= set; }
-  ~DispatchStateGuard() { DispatchHooks::state = before_; }
+  explicit DispatchStateGuard(uint8_t set) : set_(set), before_(DispatchHooks::state) { DispatchHooks::state |= set; }
+  ~DispatchStateGuard() {
+    DispatchHooks::state = static_cast<uint8_t>((DispatchHooks::state & ~set_) | (before_ & set_));
+  }
   DispatchStateGuard(const DispatchStateGuard&) = delete;
   DispatchStateGuard& operator=(const DispatchStateGuard&) = delete;
 
  private:
-  uint8_t before_;
+  uint8_t set_, before_;
 };
 
 }  // namespace argand::exec

@@ -58,14 +58,23 @@ void mark_view(const Tensor& view, const Tensor& of) {
     meta.creation = CreationMeta::NO_GRAD_MODE;
 }
 
-void throw_unrecorded_view(const char* op, autograd::CreationMeta creation, const char* happened) {
+namespace {
+
+[[noreturn]] void throw_unrecorded(const char* op, const std::string& view, autograd::CreationMeta creation,
+                                   const char* happened) {
   const bool inference = creation == autograd::CreationMeta::INFERENCE_MODE;
   const char* const mode = inference ? "inference" : "no_grad";
-  ARGAND_THROW(GradError, op, ": A view was created in ", mode, " mode and ", happened, " modified inplace ",
+  ARGAND_THROW(GradError, op, ": ", view, " created in ", mode, " mode and ", happened, " modified inplace ",
                inference ? "in normal mode" : "with grad mode enabled",
                ". It is unclear whether the write should be recorded: move both the view and the write either inside "
                "the ",
                inference ? "inference_mode" : mode, " block (it is not recorded) or outside (it is).");
+}
+
+}  // namespace
+
+void throw_unrecorded_view(const char* op, autograd::CreationMeta creation, const char* happened) {
+  throw_unrecorded(op, "A view was", creation, happened);
 }
 
 void check_inplace(const char* op, const Tensor& self, bool records) {
@@ -80,6 +89,10 @@ void check_inplace(const char* op, const Tensor& self, bool records) {
   if (meta->creation != autograd::CreationMeta::DEFAULT && (records || meta->base.requires_grad())) {
     autograd::check_view_has_derivative(*meta);
     autograd::check_not_of_function(op, *meta, "is being");
+    if (meta->grad_fn)  // it was made where ops are recorded, of a view that was not
+      throw_unrecorded(op,
+                       str("Output ", meta->output_nr, " of ", meta->grad_fn->name(), " is a view of a view that was"),
+                       meta->creation, "is being");
     throw_unrecorded_view(op, meta->creation, "is being");
   }
   ARGAND_CHECK(GradError, !(meta->base.requires_grad() && meta->base.is_leaf()), op,

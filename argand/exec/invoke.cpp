@@ -543,7 +543,7 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   for (const Tensor& result : results)
     ARGAND_CHECK(GradError, !writes_graph && !(reads_graph && is_differentiable(result.dtype())), op.name,
                  ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-                 "requires grad");
+                 "requires grad (an out= function is not recorded, in forward mode neither)");
   write_outs(op, slots, results, outs);
 }
 

@@ -28,8 +28,8 @@ inline void check_not_of_function(const char* op, const AutogradMeta& view, cons
   const bool several = view.creation == CreationMeta::MULTI_OUTPUT_NODE;
   if (!several && view.creation != CreationMeta::IN_CUSTOM_FUNCTION) return;
   ARGAND_THROW(GradError, op, ": Output ", view.output_nr, " of ",
-               view.grad_fn ? view.grad_fn->name() : std::string("a custom Function"), " is a view and ", happened,
-               " modified inplace. This view ",
+               view.grad_fn ? view.grad_fn->name() : std::string(several ? "a function" : "a custom Function"),
+               " is a view and ", happened, " modified inplace. This view ",
                several
                    ? "is the output of a function that returns multiple views. Such functions do not allow the "
                      "output views to be modified inplace."

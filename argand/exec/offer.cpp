@@ -15,7 +15,8 @@ namespace {
 using Form = OfferedCall::Form;
 
 bool is_wanted(TensorSlots& slots, std::span<const Tensor> outs) {
-  if ((DispatchHooks::state & DispatchHooks::kModes) != 0) return true;
+  if ((DispatchHooks::state & DispatchHooks::kModes) != 0 || DispatchHooks::all.load(std::memory_order_relaxed))
+    return true;
   const auto intercepts = [](const Tensor& t) { return t.defined() && DispatchHooks::intercepts(t.impl()); };
   return std::any_of(slots.begin(), slots.end(), [&](const TensorSlot& s) { return intercepts(*s.tensor); }) ||
          std::ranges::any_of(outs, intercepts);
@@ -151,7 +152,7 @@ bool offer_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
     requires_grad |= std::ranges::any_of(outs, [](const Tensor& t) { return t.requires_grad(); });
   ARGAND_CHECK(GradError, !requires_grad, op.name,
                ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-               "requires grad");
+               "requires grad (an out= function is not recorded, in forward mode neither)");
   std::vector<Tensor> results;
   if (!offer({op, args, Form::kOut, outs, false}, results)) return false;
   if (!DispatchHooks::below_autograd())

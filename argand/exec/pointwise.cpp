@@ -72,6 +72,12 @@ PointwiseTypes pointwise_types(Promote rule, std::span<const Tensor* const> oper
 
 // ---- shapes
 
+// Whether a contiguous result lies in memory as `t` does.  From four dimensions on, strides of dimensions of size 1 say
+// whether channels are last.
+static bool is_in_order(const TensorImpl& t) {
+  return t.contiguous && (t.sizes.size() < 4 || t.strides == contiguous_strides(t.sizes));
+}
+
 TensorMeta pointwise_meta(const OpInfo& op, std::span<const Tensor* const> operands, ScalarType dtype) {
   const TensorImpl& first = operands[0]->impl();
   bool same = true, contiguous = first.contiguous;
@@ -80,12 +86,12 @@ TensorMeta pointwise_meta(const OpInfo& op, std::span<const Tensor* const> opera
     contiguous &= t->impl().contiguous;
   }
   TensorMeta meta{first.sizes, dtype};
-  if (same && contiguous) return meta;
+  if (same && contiguous && is_in_order(first)) return meta;
   for (const Tensor* t : operands.subspan(1)) meta.sizes = broadcast_shapes(meta.sizes, t->sizes(), op.name);
   // The first operand that has the result's shape sets the order of dimensions.
   for (const Tensor* t : operands) {
     if (!(t->impl().sizes == meta.sizes)) continue;
-    if (!t->impl().contiguous) meta.strides = strides_like(meta.sizes, t->strides());
+    if (!is_in_order(t->impl())) meta.strides = strides_like(meta.sizes, t->strides());
     break;
   }
   return meta;

@@ -62,6 +62,13 @@ bool SlicesScope::differs(const Tensor& t) const {
   return has(t);
 }
 
+bool SlicesScope::made(const Tensor& t) const {
+  const std::lock_guard lock(mutex);
+  for (const SlicesScope* scope = innermost; scope != outer_; scope = scope->outer_)
+    if (scope->made_.contains(t.storage().get())) return true;
+  return false;
+}
+
 void SlicesScope::next_slice() {
   first_ = false;
   for (Written& w : written_) {
@@ -77,6 +84,7 @@ std::vector<std::pair<Tensor, Tensor>> SlicesScope::written() const {
 }
 
 void SlicesScope::before_write(const Write& write, TensorSlots& arguments, const Tensor& self) {
+  if (kind_ == Kind::kMade) return;
   bool differs = false;
   {
     const std::lock_guard lock(mutex);

@@ -40,7 +40,8 @@ struct Write {
 // The calls of one function, on the thread that made the scope; the last scope made is destroyed first.
 class ARGAND_SHARED SlicesScope {
  public:
-  enum class Kind : uint8_t { kSlices, kGradients };
+  // kMade: only notes which tensors are made, for whoever computes all slices at once.
+  enum class Kind : uint8_t { kSlices, kGradients, kMade };
   explicit SlicesScope(Kind kind = Kind::kSlices);
   ~SlicesScope();
   SlicesScope(const SlicesScope&) = delete;
@@ -50,6 +51,8 @@ class ARGAND_SHARED SlicesScope {
   void mark(const Tensor& t);
   // Whether it was marked, or is made of such a tensor.
   bool differs(const Tensor& t) const;
+  // Whether the memory of a tensor was made since the scope began.
+  bool made(const Tensor& t) const;
   // Call it before each call except the first: it gives tensors that the calls wrote the values from before the first
   // call.
   void next_slice();

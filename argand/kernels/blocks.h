@@ -13,6 +13,7 @@
 #include "argand/base/permanent_name.h"
 #include "argand/core/device.h"
 #include "argand/kernels/along_dim.h"
+#include "argand/kernels/combine_at.h"
 #include "argand/kernels/cpu/arg_reduce.h"
 #include "argand/kernels/cpu/attention.h"
 #include "argand/kernels/cpu/batch_norm.h"
@@ -109,6 +110,7 @@ extern Block<decltype(cpu::channel_moments)> channel_moments;
 extern Block<decltype(cpu::channel_products)> channel_products;
 extern Block<decltype(cpu::channel_scale)> channel_scale;
 extern Block<decltype(cpu::check_index)> check_index;
+extern Block<CombineAt> combine_at;
 extern Block<decltype(cpu::conv_forward)> conv_forward;
 extern Block<decltype(cpu::conv_input_grad)> conv_input_grad;
 extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
@@ -122,6 +124,7 @@ extern Block<RunGeneral> decompose_general;
 extern Block<RunHermitian> decompose_hermitian;
 extern Block<RunSingular> decompose_singular;
 extern Block<RunCholesky> factor_cholesky;
+extern Block<RunLdl> factor_ldl;
 extern Block<RunLu> factor_lu;
 extern Block<RunQr> factor_qr;
 extern Block<decltype(cpu::fill_sequence)> fill_sequence;
@@ -156,6 +159,7 @@ extern Block<decltype(cpu::search_sorted)> search_sorted;
 extern Block<SlotsAlong> slots_along;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
+extern Block<RunLdlSolve> solve_ldl;
 extern Block<RunLuSolve> solve_lu;
 extern Block<RunTriangleSolve> solve_triangle;
 extern Block<decltype(cpu::sort_first)> sort_first;

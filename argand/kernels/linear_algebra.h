@@ -1,5 +1,5 @@
-// Dense linear algebra: blocks::factor_cholesky, factor_lu, solve_lu, solve_triangle, factor_qr, reflections_product,
-// decompose_hermitian, decompose_singular, decompose_general and row_order.
+// Dense linear algebra: blocks::factor_cholesky, factor_lu, solve_lu, factor_ldl, solve_ldl, solve_triangle, factor_qr,
+// reflections_product, decompose_hermitian, decompose_singular, decompose_general and row_order.
 //
 // Every call is about a batch of `batch` matrices of one shape, which lie one after the other without gaps. `type` is
 // float32, float64, complex64 or complex128, and is the type of all elements that are not said to be real.
@@ -48,6 +48,31 @@ struct LuSolveCall {
   void* b;
 };
 using RunLuSolve = void(const LuSolveCall& call);
+
+// A = P L D L^T P^T (hermitian: L^H), column-major [n, n], of which the lower triangle is read, in place: L, whose
+// diagonal is 1, below the diagonal of D, whose blocks have one or two rows, as LAPACK's sytrf and hetrf give them.
+// The upper triangle is not read, and its elements are lost.  pivots [batch, n]: the row, from 1, with which row k
+// changed places, negative for both rows of a block.  info: the number, from 1, of the first row of D that is 0, or 0.
+struct LdlCall {
+  ScalarType type;
+  int64_t n, batch;
+  bool hermitian;
+  void* a;
+  int32_t *pivots, *info;
+};
+using RunLdl = void(const LdlCall& call);
+
+// Replaces b, column-major [n, columns], by the solutions X of A X = b for what factor_ldl made of A.  A row of D that
+// is 0 gives infinities and NaNs.
+struct LdlSolveCall {
+  ScalarType type;
+  int64_t n, columns, batch;
+  bool hermitian;
+  const void* ld;
+  const int32_t* pivots;
+  void* b;
+};
+using RunLdlSolve = void(const LdlSolveCall& call);
 
 // Replaces b [n, columns] by the solutions X of A X = b for triangles a [n, n], both row-major.  The other triangle is
 // not read; `ones`: nor is the diagonal, which counts as 1.

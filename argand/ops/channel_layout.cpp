@@ -33,8 +33,9 @@ bool strides_say_channels_last(IntArrayRef sizes, IntArrayRef strides) {
 
 bool has_channels_last(const Tensor& t) {
   const size_t ndim = t.sizes().size();
-  if ((ndim != 4 && ndim != 5) || t.is_contiguous()) return false;
-  return t.is_contiguous(channels_last(ndim)) || strides_say_channels_last(t.sizes(), t.strides());
+  if (ndim != 4 && ndim != 5) return false;
+  return strides_say_channels_last(t.sizes(), t.strides()) ||
+         (!t.is_contiguous() && t.is_contiguous(channels_last(ndim)));
 }
 
 bool strides_are_channels_last(const Tensor& t) {

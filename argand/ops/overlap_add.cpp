@@ -23,6 +23,7 @@ Tensor overlap_add(const Tensor& windows, int64_t step) {
   Dims sizes(windows.sizes().begin(), windows.sizes().end() - 1);
   sizes.back() = length;
   if (windows.numel() == 0) return zeros(sizes, windows.options());
+  if (count == 1) return windows.reshape(sizes);  // whatever `step` is
   const Tensor x = windows.reshape({-1, count, n});
   // Rows are windows or, if there are fewer of these, the pieces of `step` elements that windows have at one place.
   const int64_t pieces = (n + step - 1) / step;

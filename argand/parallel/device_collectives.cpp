@@ -101,6 +101,7 @@ std::vector<Tensor> flat(const std::vector<Tensor>& tensors) {
 }  // namespace
 
 WorkPtr DeviceCollectives::start(const std::string& call, const Tensors& read, const Tensors& written,
+                                 const Tensors& result,
                                  const std::function<Calls(const Tensors& in, const Tensors& out)>& make) {
   const NoGradGuard no_grad;
   const Device device = (written.empty() ? read : written)[0].device();
@@ -110,7 +111,7 @@ WorkPtr DeviceCollectives::start(const std::string& call, const Tensors& read, c
   for (const Tensors* list : {&read, &written})
     for (const Tensor& t : *list) t.impl().data();  // what computes it goes to the caller's stream
   seat.side->stream().wait_stream(current_stream(device));
-  const auto work = std::make_shared<DeviceWork>(call, written, device);
+  const auto work = std::make_shared<DeviceWork>(call, result, device);
   {
     const SideStream::Turn turn(*seat.side);
     const Tensors in = flat(read), out = flat(written);

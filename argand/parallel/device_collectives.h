@@ -53,7 +53,7 @@ class DeviceCollectives final : public World::Member {
   bool takes(const Tensors& read, const Tensors& written, std::optional<ReduceOp> op) const;
   // `make` gets flat, contiguous versions of the tensors.
   using Calls = std::vector<CommunicatorCall>;
-  WorkPtr start(const std::string& call, const Tensors& read, const Tensors& written,
+  WorkPtr start(const std::string& call, const Tensors& read, const Tensors& written, const Tensors& result,
                 const std::function<Calls(const Tensors& in, const Tensors& out)>& make);
   // Waits for what is under way.
   void finish();

@@ -43,9 +43,10 @@ std::vector<Tensor> ReplicaOfModel::kept(const NamedTensors& tensors) const {
 
 Reducer& ReplicaOfModel::reducer() {
   if (!reducer_) {
+    const auto cap = static_cast<size_t>(options_.bucket_cap_mb() * (1 << 20));
     ReducerOptions buckets;
-    buckets.bucket_bytes = static_cast<size_t>(options_.bucket_cap_mb() * (1 << 20));
-    buckets.first_bucket_bytes = std::min(buckets.first_bucket_bytes, buckets.bucket_bytes);
+    for (size_t& bytes : buckets.bucket_bytes) bytes = std::min(bytes, cap);
+    buckets.bucket_bytes.back() = cap;
     reducer_ = std::make_unique<Reducer>(parameters_, group_, buckets);
   }
   return *reducer_;

@@ -31,11 +31,11 @@ class Messages {
   Messages(Transport& transport, MessageNumbers& numbers, uint64_t group)
       : transport_(transport), numbers_(numbers), group_(group) {}
 
-  // Tensors are contiguous in host memory.  `done` is called once, on another thread; its error may be a ShapeError if
-  // the sender's tensor has another number of bytes.
+  // Tensors are contiguous in host memory.  `done` is called once, on another thread; its error is a ShapeError or a
+  // DtypeError, which begins with `call`, if the sender's tensor has another number of elements or another dtype.
   void send(const Tensor& tensor, int to, int tag, Done done);
-  void receive(const Tensor& tensor, int from, int tag, Done done);  // from -1: from any rank
-  bool any() {                                                       // that are not done
+  void receive(const Tensor& tensor, int from, int tag, const std::string& call, Done done);  // from -1: from any rank
+  bool any() {                                                                                // that are not done
     const std::lock_guard lock(mutex_);
     return threads_ > 0;
   }

@@ -120,7 +120,8 @@ class Group final : public ProcessGroup, private GroupArguments {
         },
         [op, root, writes](const Tensors& in, const Tensors& out) {
           return device_calls::reduce(writes ? out : in, root, op);
-        });
+        },
+        tensors);
   }
 
   WorkPtr broadcast(Tensors tensors, int root) override {
@@ -135,7 +136,8 @@ class Group final : public ProcessGroup, private GroupArguments {
         },
         [root, writes](const Tensors& in, const Tensors& out) {
           return device_calls::broadcast(writes ? out : in, root);
-        });
+        },
+        tensors);
   }
 
   WorkPtr all_reduce_to_each(Tensors tensors, ReduceOp op) override {
@@ -281,7 +283,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     check_open(call);
     const auto work = std::make_shared<Work>(call, std::vector<Tensor>{tensor}, options_.timeout);
     tensor.storage()->bump_version("recv");
-    messages_.receive(view.host, from < 0 ? from : world_ranks_[static_cast<size_t>(from)], tag,
+    messages_.receive(view.host, from < 0 ? from : world_ranks_[static_cast<size_t>(from)], tag, call,
                       [this, work, call, view](std::exception_ptr error, int sender) {
                         if (!error) error = copied_back({view});
                         const bool lost = error && is_between_ranks(error);
@@ -298,6 +300,12 @@ class Group final : public ProcessGroup, private GroupArguments {
                    std::find(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(i), ranks[i]) ==
                        ranks.begin() + static_cast<std::ptrdiff_t>(i),
                    "new_group: rank ", ranks[i], " is given twice");
+    }
+    if (name.empty()) {  // the world's ranks must agree, or members wait for some that are none
+      std::string text = "new_group(";
+      for (size_t i = 0; i < ranks.size(); ++i) text += str(i ? ", rank " : "rank ", ranks[i]);
+      start(text + ")", {}, {}, {}, [](Channel& c, const Tensors&, const Tensors&) { parallel::barrier(c); }, {})
+          ->wait();
     }
     const std::string full = name.empty() ? str(name_, ".", ++subgroups_) : name;
     if (std::find(ranks.begin(), ranks.end(), rank_) == ranks.end()) return nullptr;
@@ -350,17 +358,18 @@ class Group final : public ProcessGroup, private GroupArguments {
   using OnHost = std::function<void(Channel&, const Tensors& in, const Tensors& out)>;
   using OnDevice = std::function<std::vector<CommunicatorCall>(const Tensors& in, const Tensors& out)>;
 
+  // `result`: of a call in place, where the written tensors of this rank are not all of it.
   WorkPtr start(std::string text, const Tensors& read, const Tensors& written, std::optional<ReduceOp> op,
-                const OnHost& on_host, const OnDevice& on_device) {
+                const OnHost& on_host, const OnDevice& on_device, const std::optional<Tensors>& result = {}) {
     Call call{std::move(text), std::exchange(call_site, {}), 0};
     check_open(call.text);
     if (device_ && on_device && device_->takes(read, written, op)) {
       note_writes(written);
-      return start_on_device(std::move(call), read, written, on_device);
+      return start_on_device(std::move(call), read, written, result.value_or(written), on_device);
     }
     const std::vector<Hosted> in = hosted(read), out = hosted(written);
     note_writes(written);
-    return submit(std::move(call), written, out,
+    return submit(std::move(call), result.value_or(written), out,
                   [on_host, in, out](Channel& c) { on_host(c, hosts_of(in), hosts_of(out)); });
   }
 
@@ -391,11 +400,12 @@ class Group final : public ProcessGroup, private GroupArguments {
   }
 
   // The thread only compares the ranks' calls, while the device works.
-  WorkPtr start_on_device(Call call, const Tensors& read, const Tensors& written, const OnDevice& make) {
+  WorkPtr start_on_device(Call call, const Tensors& read, const Tensors& written, const Tensors& result,
+                          const OnDevice& make) {
     const std::lock_guard order(device_order_);
     const std::string text = submit(std::move(call), {}, {}, {})->call();
     try {
-      return device_->start(text, read, written, make);
+      return device_->start(text, read, written, result, make);
     } catch (...) {  // the other ranks wait for this one
       std::rethrow_exception(told(std::current_exception(), text));
     }

@@ -228,12 +228,19 @@ TEST(ProcessGroup, Messages) {
         group.receive(wrong, 1)->wait();
         ADD_FAILURE() << "took a message of another size";
       } catch (const ShapeError& e) {
-        EXPECT_STREQ(e.what(), "rank 1 sent 8 bytes, expected 20");
+        EXPECT_STREQ(e.what(), "recv(float32 [5], from rank 1): rank 1 of the world has sent 2 elements");
+      }
+      try {
+        group.receive(zeros({2}, kLong), 1, 9)->wait();
+        ADD_FAILURE() << "took a message of another dtype";
+      } catch (const DtypeError& e) {
+        EXPECT_STREQ(e.what(), "recv(int64 [2], from rank 1): rank 1 of the world has sent float32");
       }
     } else if (me == 1) {
       group.send(of_rank(1, {3}), 0)->wait();
       group.send(of_rank(2, {2}), 0, 7)->wait();
       group.send(zeros({2}), 0)->wait();
+      group.send(zeros({4}), 0, 9)->wait();
     } else {
       group.send(full({1}, 42.f), 0, 3)->wait();
       for (int i = 0; i < 50; ++i) group.send(full({1}, static_cast<float>(i)), 0)->wait();

@@ -4,6 +4,7 @@
 
 #include "argand/autograd/accumulate.h"
 #include "argand/autograd/engine.h"
+#include "argand/autograd/pass.h"
 #include "argand/core/accessor.h"
 #include "argand/core/grad_mode.h"
 #include "argand/exec/copy_each.h"
@@ -35,13 +36,14 @@ struct Bucket {
   std::function<Tensor()> sent;
 };
 
-// Parameters of one dtype and device, the last first, as many as fit; the first bucket of all is smaller.
+// Parameters of one dtype and device, the last first, as many as fit.
 std::vector<Bucket> cut(const std::vector<Tensor>& parameters, const ReducerOptions& options) {
   std::vector<Bucket> buckets;
   size_t bytes = 0;
   for (size_t i = parameters.size(); i-- > 0;) {
     const Tensor& p = parameters[i];
-    const size_t limit = buckets.size() <= 1 ? options.first_bucket_bytes : options.bucket_bytes;
+    const size_t number = buckets.empty() ? 0 : buckets.size() - 1;  // of the bucket that is being filled
+    const size_t limit = options.bucket_bytes[std::min(number, options.bucket_bytes.size() - 1)];
     const bool fits = !buckets.empty() && bytes < limit &&
                       parameters[buckets.back().parameters.back()].dtype() == p.dtype() &&
                       parameters[buckets.back().parameters.back()].device() == p.device();
@@ -65,7 +67,10 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
         buckets_(cut(parameters_, options)),
         places_(parameters_.size()),
         ready_(parameters_.size()),
-        used_before_(parameters_.size()) {
+        arrived_(parameters_.size()),
+        expected_(parameters_.size()),
+        used_before_(parameters_.size()),
+        static_graph_(options.static_graph) {
     lay_out();
   }
 
@@ -104,7 +109,8 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
       begin();
       autograd::after_backward([self = shared_from_this()](bool well) { self->end(well); });
     }
-    fill(i, parameters_[i].grad());
+    ++arrived_[i];
+    fill(i, parameters_[i].grad(), has_all(i));
     send_full_ones();
   }
 
@@ -137,6 +143,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     under_way_ = true;
     next_ = 0;
     std::fill(ready_.begin(), ready_.end(), false);
+    std::fill(arrived_.begin(), arrived_.end(), 0);
     for (Bucket& b : buckets_) {
       b.missing = b.parameters.size();
       b.gradients.assign(b.missing, Tensor());
@@ -155,14 +162,22 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     return p.is_non_overlapping_and_dense() ? p.impl().strides : contiguous_strides(p.impl().sizes);
   }
 
+  // Whether no gradient of the parameter is expected after the one that has arrived (Note [Parameters that are used
+  // again]).
+  bool has_all(size_t i) const {
+    if (expected_[i] > 0) return arrived_[i] >= expected_[i];
+    return !static_graph_ && !autograd::Pass::is_enclosed();
+  }
+
   // An undefined gradient: this process did not use the parameter.
-  void fill(size_t i, const Tensor& gradient) {
+  void fill(size_t i, const Tensor& gradient, bool is_all) {
     Bucket& b = buckets_[places_[i].bucket];
     const auto number = static_cast<size_t>(places_[i].number);
-    if (ready_[i]) {
-      ARGAND_CHECK(Error, !b.sent, "DistributedDataParallel: backward has added to the gradient of parameter ", i,
-                   " after it was sent: a backward within another one used it again");
-    } else {
+    ARGAND_CHECK(Error, !ready_[i] || !b.sent,
+                 "DistributedDataParallel: backward has added to the gradient of parameter ", i,
+                 " after it was sent: a backward within another one used it again.  With static_graph=True it is sent "
+                 "when all have been added");
+    if (is_all && !ready_[i]) {
       ready_[i] = true;
       --b.missing;
     }
@@ -261,8 +276,9 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     if (!well) return drop(false);
     try {
       for (size_t i = 0; i < parameters_.size(); ++i)
-        if (!ready_[i]) fill(i, used_before_[i] ? parameters_[i].grad() : Tensor());
+        if (!ready_[i]) fill(i, arrived_[i] > 0 || used_before_[i] ? parameters_[i].grad() : Tensor(), true);
       send_full_ones();
+      for (size_t i = 0; i < parameters_.size(); ++i) expected_[i] = std::max(expected_[i], arrived_[i]);
       used_before_.assign(parameters_.size(), false);
       unused_.clear();
       for (Bucket& b : buckets_) give_back(b);
@@ -318,7 +334,10 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
   std::vector<Bucket> buckets_;
   std::vector<Place> places_;
   std::vector<bool> ready_;
+  std::vector<int> arrived_;       // gradients of each parameter in this backward
+  std::vector<int> expected_;      // the most that arrived in an earlier backward; 0: none yet
   std::vector<bool> used_before_;  // by backwards that did not send, since the last one that did
+  const bool static_graph_;
   CommHook hook_;
   bool enabled_ = true, under_way_ = false;
   double divisor_ = group_->size();

@@ -15,6 +15,14 @@
 // A parameter that this backward did not use counts as zeros.  After its gradients, a bucket has one number for each
 // parameter, 1 if this process used it.  If the sum is 0, no process used it, and .grad stays as it was.  So unused
 // parameters need not be known in advance, and the graph is not searched for them.
+//
+// Note [Parameters that are used again]
+// Checkpointing with use_reentrant=True computes parts of a backward by backwards within it.  A parameter of several
+// such parts gets a gradient from each, and its bucket may be sent after the last one only.  How many there are is
+// counted: the first gradient that comes from a backward within another one waits for the end of the outermost
+// backward, and later backwards wait for as many gradients as the most that came before.  With `static_graph` all
+// parameters wait for the end the first time, so that one that such a part and the rest of the graph both use is
+// counted, too.
 #pragma once
 #include <functional>
 #include <memory>
@@ -40,8 +48,10 @@ struct GradBucket {
 using CommHook = std::function<std::function<Tensor()>(const GradBucket&)>;
 
 struct ReducerOptions {
-  size_t bucket_bytes = size_t{25} << 20;
-  size_t first_bucket_bytes = size_t{1} << 20;  // so that sending begins early
+  // The sizes of the buckets, at most; the last one holds for all that follow.  The first is small, so that sending
+  // begins early.  0: one parameter in each bucket.
+  std::vector<size_t> bucket_bytes{size_t{1} << 20, size_t{25} << 20};
+  bool static_graph = false;  // see Note [Parameters that are used again]
 };
 
 class Reducer {

@@ -37,7 +37,7 @@ std::vector<Tensor> grads_of_one(int64_t rows) {
 
 ReducerOptions small_buckets(size_t bytes) {
   ReducerOptions options;
-  options.bucket_bytes = options.first_bucket_bytes = bytes;
+  options.bucket_bytes = {bytes};
   return options;
 }
 
@@ -150,6 +150,50 @@ TEST(Reducer, ABackwardWithinAnother) {
     cut.register_hook([&](const Tensor& g) { first.backward(g); });
     cut.matmul(w[1]).tanh().matmul(w[2]).pow(2).mean().backward();
     for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(allclose(w[i].grad(), expected[i], 1e-12, 1e-14)) << i;
+  });
+}
+
+// Note [Parameters that are used again]: a layer in two parts that are computed again, and, with static_graph, in the
+// rest of the graph, too.
+TEST(Reducer, BackwardsWithinAnotherUseAParameterSeveralTimes) {
+  for (const bool in_the_rest : {false, true}) {
+    const auto loss_of = [&](const Tensor& w, const Tensor& x, bool in_parts) {
+      std::vector<Tensor> inputs{x};
+      for (int i = 0; i < 2; ++i) {
+        const Tensor out = inputs.back().matmul(w).tanh();
+        inputs.push_back(in_parts ? out.detach().set_requires_grad(true) : out);
+        if (in_parts) inputs.back().register_hook([out](const Tensor& g) { out.backward(g); });
+      }
+      return (in_the_rest ? inputs.back().matmul(w) : inputs.back()).pow(2).mean();
+    };
+    const auto weight = [] { return (arange(36, kDouble).reshape({6, 6}) * 0.37).sin().set_requires_grad(true); };
+    const Tensor alone = weight();
+    loss_of(alone, batch(8), false).backward();
+    run_ranks(2, [&](ProcessGroup& group) {
+      const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+      const Tensor w = weight();
+      ReducerOptions options;
+      options.static_graph = in_the_rest;
+      Reducer reducer({w}, shared, options);
+      for (int step = 0; step < 3; ++step) {
+        w.mutable_grad() = Tensor();
+        loss_of(w, batch(8).chunk(2)[static_cast<size_t>(group.rank())], true).backward();
+        EXPECT_TRUE(allclose(w.grad(), alone.grad(), 1e-12, 1e-14)) << in_the_rest << step;
+      }
+    });
+  }
+}
+
+TEST(Reducer, EachBucketHasALimitOfItsOwn) {
+  run_ranks(1, [&](ProcessGroup& group) {
+    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+    std::vector<Tensor> w;
+    for (int i = 0; i < 7; ++i) w.push_back(zeros({1}, kDouble).set_requires_grad(true));
+    ReducerOptions options;
+    options.bucket_bytes = {8, 16, 24};
+    EXPECT_EQ(Reducer(w, shared, options).buckets(), (std::vector<std::vector<size_t>>{{6}, {5, 4}, {3, 2, 1}, {0}}));
+    options.bucket_bytes = {0};
+    EXPECT_EQ(Reducer(w, shared, options).buckets().size(), 7u);
   });
 }
 

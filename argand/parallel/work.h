@@ -29,9 +29,11 @@ class Work {
   virtual void wait();
   // Calls f once it is finished: on the thread that does the work, or at once if it is finished.  f must not throw.
   virtual void when_done(std::function<void()> f);
-  const std::vector<Tensor>& result() const { return result_; }  // the tensors that it writes
-  int source_rank() const { return source_rank_; }               // the sender of a received message, in the group
-  const std::string& call() const { return call_; }              // for errors
+  const std::vector<Tensor>& result() const {
+    return result_;
+  }                                                  // what it writes, and what broadcast() and reduce() send
+  int source_rank() const { return source_rank_; }   // the sender of a received message, in the group
+  const std::string& call() const { return call_; }  // for errors
 
   // Called by whoever does the work.
   void finish(std::exception_ptr error = nullptr, int source_rank = -1);

@@ -21,12 +21,14 @@ del cuda, unique_dim  # noqa: F821 -- the extension's: a package imported below 
 from . import _tensor_methods  # noqa: E402
 _tensor_methods.complete()
 from . import _foreach, _plain_functions, _surface, _tensor  # noqa: E402
+from ._float32_precision import get_float32_precision, set_float32_precision  # noqa: E402,F401
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
                          _check_not_implemented, _check_type, _check_value, _shape_as_tensor)
 from ._dtype_limits import finfo, iinfo  # noqa: E402,F401
 from ._dtypes import TENSOR_CLASSES as _TENSOR_CLASSES  # noqa: E402
+from ._lobpcg import lobpcg  # noqa: E402,F401
 from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from ._removed import eig, lstsq, matrix_rank, solve, symeig  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401

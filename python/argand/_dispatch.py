@@ -7,7 +7,7 @@ import contextlib
 import enum
 import functools
 
-from . import _C
+from . import _C, _aten_overrides
 from ._overloads import OpOverloadPacket, _tensors, find
 from ._schemas import parse, schemas_of
 
@@ -260,6 +260,16 @@ def own_packet(name, text):
 
 # ---- offers
 
+batched = None  # func/_batched.py, once vmap() has been imported: no tensor stands for slices before
+
+
+def _anybody(arguments, outs):
+    """Whether a mode makes something of calls, or an argument intercepts them."""
+    if any(not getattr(m, "only_watches", False) for m in _C._dispatch_modes()):
+        return True
+    values = (*arguments.values(), *outs)
+    return any(_C._intercepts(t) for v in values for t in (v if isinstance(v, list) else (v,)) if isinstance(t, _C.Tensor))
+
 
 def ask_custom(op, function, args, kwargs):
     """A call of an op that Python defined: function(*args, **kwargs), unless somebody makes something else of it."""
@@ -277,6 +287,11 @@ def ask_custom(op, function, args, kwargs):
 def offer(name, form, text, whole, records, arguments, outs):
     """What the innermost mode, or a class among the arguments, makes of a call, as a list; NotImplemented: the op is to run, or,
     if it is made of others (`whole`), those are offered."""
+    of_batch = None if batched is None else batched.offer(name, form, text, whole, records, arguments, outs)
+    if of_batch is not None:
+        return of_batch
+    if not _anybody(arguments, outs) and not _aten_overrides.any_registered():
+        return NotImplemented
     call = _call_of(name, form, text, arguments, outs,
                     lambda schema: not whole or not (records or schema is None or schema.is_composite))
     if call is None:
@@ -284,7 +299,11 @@ def offer(name, form, text, whole, records, arguments, outs):
     op, args, kwargs = call
     from ._decompositions import decomposition
     made = decomposition(op)
-    result = made(*args, **kwargs) if made is not None else _ask(op, args, kwargs)
+    result = made(*args, **kwargs) if made is not None and _anybody(arguments, outs) else _ask(op, args, kwargs)
+    if result is NotImplemented and _aten_overrides.any_registered():
+        function = _aten_overrides.find(op, _tensors(args, kwargs))
+        if function is not None:
+            result = _aten_overrides.run(function, args, kwargs)
     if result is NotImplemented or form != _PLAIN:
         return result if result is NotImplemented else []
     return _as_list(op, result)
@@ -292,6 +311,8 @@ def offer(name, form, text, whole, records, arguments, outs):
 
 def offer_number(tensor):
     """item() of a tensor."""
+    if batched is not None:
+        batched.offer_number(tensor)
     return _ask(_packet("_local_scalar_dense").default, (tensor,), {})
 
 
@@ -323,11 +344,11 @@ def interceptors(args, kwargs):
     return found
 
 
-def _ask(op, args, kwargs):
+def _ask(op, args, kwargs, name=None):
     asked = interceptors(args, kwargs)
     types = tuple(type(t) for t in asked)
     stack = _C._dispatch_modes()
-    mode = stack[-1] if stack else None
+    mode = stack[-1] if stack and not getattr(stack[-1], "only_watches", False) else None
     if mode is None and not asked:
         return NotImplemented
     if mode is not None:
@@ -345,7 +366,7 @@ def _ask(op, args, kwargs):
         result = t.__torch_dispatch__(op, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    message = f"Multiple dispatch failed for 'torch.ops.{op}'; all __torch_dispatch__ handlers returned NotImplemented:\n"
+    message = f"Multiple dispatch failed for 'torch.ops.{name or op}'; all __torch_dispatch__ handlers returned NotImplemented:\n"
     message += f"\n  - mode object {mode!r}" if mode is not None else ""
     raise TypeError(message + "".join(f"\n  - tensor subclass {type(t)!r}" for t in asked))
 

@@ -9,7 +9,8 @@ from ._ignored import warn_ignored
 
 _ABOVE = {"matmul": "cuda", "conv": "cuda", "cuda": "all", "all": None}
 _SWITCHES = {"matmul": (_C._allow_tf32_matmul, _C._set_allow_tf32_matmul), "conv": (_C._allow_tf32_cudnn, _C._set_allow_tf32_cudnn)}
-_own = dict.fromkeys(_ABOVE, "none")
+_own = dict.fromkeys(_ABOVE, "none") | {"conv": "tf32"}  # as in PyTorch
+_NAMED = {"exact": {"matmul": "ieee", "conv": "ieee"}, "default": {"conv": "tf32"}, "fast": {"matmul": "tf32", "conv": "tf32"}}
 
 
 def _resolved(level):
@@ -61,3 +62,20 @@ def set_matmul_precision(precision):
     """See torch.set_float32_matmul_precision()."""
     _C._set_float32_matmul_precision(precision)
     _own["matmul"] = "ieee" if precision == "highest" else "tf32"
+
+
+def set_float32_precision(precision):
+    """How float32 products and convolutions compute on a GPU, in place of all settings of `torch.backends`.
+
+    "exact": in float32.  "default": convolutions round their operands to TF32, whose mantissa has 10 bits, and products compute in
+    float32, as in PyTorch.  "fast": products round to TF32, too.  ValueError for anything else.
+    """
+    if precision not in _NAMED:
+        raise ValueError(f"set_float32_precision: expected 'exact', 'default' or 'fast', got {precision!r}")
+    for level in _ABOVE:
+        set(level, _NAMED[precision].get(level, "none"))
+
+
+def get_float32_precision():
+    """What set_float32_precision() chose, or "other" if the settings of `torch.backends` differ from its three."""
+    return _C._get_float32_precision()

@@ -285,8 +285,9 @@ def tensordot(a, b, dims=2, out=None):
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
-        if dims < 0:
-            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if not 0 <= dims <= min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims >= 0 and no more than both tensors have, but got dims={dims} for tensors of "
+                               f"{a.dim()} and {b.dim()} dimensions")
         dims_a, dims_b = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
         dims_a, dims_b = ([d] if isinstance(d, int) else list(d) for d in dims)
@@ -300,7 +301,9 @@ def result_type(tensor, other):
 
 
 def _meta(value):
-    return _C.empty(1, dtype=value.dtype, device="meta") if isinstance(value, Tensor) and value.dim() else value
+    if not isinstance(value, Tensor) or value.dim() == 0 and type(value) is Tensor:
+        return value
+    return _C.empty(1, dtype=value.dtype, device="meta") if value.dim() else _C.empty((), dtype=value.dtype)
 
 
 def where(condition, input=None, other=None, *, out=None):

@@ -4,6 +4,7 @@ They are written if the values are more than data.  Classes have PyTorch's names
 reads these files.
 """
 import collections
+import inspect
 import io
 import os
 import pickle
@@ -52,7 +53,7 @@ class _Tensors:
         elif isinstance(obj, UntypedStorage):
             storage, kind = obj, "UntypedStorage"
         else:
-            return None
+            return self._of_class(obj) if self.legacy else None
         identity = storage._cdata if storage.nbytes() else (storage._cdata, kind)  # one of no bytes shares nothing
         key, storage, first = self.storages.setdefault(identity, (str(len(self.storages)), storage, kind))
         if kind != first:
@@ -61,6 +62,17 @@ class _Tensors:
         size = 1 if kind == "UntypedStorage" else DTYPES[kind].itemsize
         pid = "storage", self.type_named(kind), key, str(storage.device), storage.nbytes() // size
         return (*pid, None) if self.legacy else pid
+
+    def _of_class(self, obj):
+        """A module's class, with its source, which load() compares; the class within this, and each one that has none, as any object."""
+        from .nn import Module
+        if not (isinstance(obj, type) and issubclass(obj, Module)) or obj in self.classes:
+            return None
+        self.classes.add(obj)
+        try:
+            return "module", obj, inspect.getsourcefile(obj), "".join(inspect.getsourcelines(obj)[0])
+        except (OSError, TypeError):
+            return None
 
     def reducer_override(self, obj):
         if isinstance(obj, _C.dtype):
@@ -104,7 +116,7 @@ class _Pickler(_Tensors, pickle._Pickler):  # the one in Python, whose names can
 
     def __init__(self, file, protocol):
         super().__init__(file, protocol)
-        self.storages = {}
+        self.storages, self.classes = {}, set()
 
     def save_global(self, obj, name=None):
         if isinstance(obj, _Name):

@@ -6,7 +6,7 @@ from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 
 from . import _C
 from ._ignored import ignored
-from ._serialization_state import _serialization_tls, mapping, safe
+from ._serialization_state import SourceChangeWarning, _serialization_tls, mapping, safe  # noqa: F401
 
 FILE_LIKE = typing.Union[str, os.PathLike, typing.IO[bytes]]
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable[[typing.Any, str], typing.Any], _C.device, str, typing.Dict[str, str]]]
@@ -122,11 +122,6 @@ class skip_data:
 
     def __exit__(self, *_):
         vars(_serialization_tls).update(self._before)
-
-
-class SourceChangeWarning(Warning):
-    """The category of PyTorch's warning that the source of a class has changed since a file was saved.  Files hold no sources, so it is
-    never given."""
 
 
 def location_tag(storage):

@@ -16,11 +16,16 @@ class _Skips(threading.local):
 _serialization_tls = _Skips()
 
 
+class SourceChangeWarning(Warning):
+    """That the class of a module is not what it was when a file of the format before PyTorch 1.6 was saved, which has its source."""
+
+
 def _get_layout(name):
     """The layout of this name, which files hold."""
-    if name != "torch.strided":
+    found = next((each for each in _C.layout if str(each) == name), None)
+    if found is None:
         raise pickle.UnpicklingError(f"load: the layout {name!r:.40}")
-    return _C.strided
+    return found
 
 
-_get_layout.__module__ = f"{__package__}.serialization"  # where files name it
+SourceChangeWarning.__module__ = _get_layout.__module__ = f"{__package__}.serialization"  # where files name it

@@ -13,8 +13,8 @@ from . import _torch_c
 from ._surface.table import section
 
 # PyTorch's private modules that have a file of the same name here.
-_MODULES = ("_C", "_VF", "_custom_ops", "_dynamo", "_functorch", "_guards", "_higher_order_ops", "_inductor", "_jit_internal", "_lowrank",
-            "_ops", "_subclasses", "_tensor", "_tensor_str", "_utils")
+_MODULES = ("_C", "_VF", "_custom_ops", "_dynamo", "_functorch", "_guards", "_higher_order_ops", "_inductor", "_jit_internal", "_lobpcg",
+            "_lowrank", "_ops", "_subclasses", "_tensor", "_tensor_str", "_utils")
 
 
 def shows(name):

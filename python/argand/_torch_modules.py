@@ -122,7 +122,6 @@ _HOMES = {
 _HOMES_OF_OPS = {
     "_C._nn": "avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear log_sigmoid one_hot softplus softshrink",
     "_linalg_utils": "cholesky qr",
-    "_lobpcg": "lobpcg",
     "functional": "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod chain_matmul einsum meshgrid stft",
     "nn.functional": "softsign tanhshrink",
 }

@@ -3,18 +3,20 @@
 The archive itself is read by C++ (argand/io/torch_archive.h), whichever unpickler reads its pickle.
 """
 import collections
+import inspect
 import io
 import os
 import pickle
 import pickletools
 import struct
 import sys
+import warnings
 import zipfile
 
 from . import _C
 from ._dispatch import StateOff
 from ._pickled_files import DTYPES
-from ._serialization_state import _get_layout, safe
+from ._serialization_state import SourceChangeWarning, _get_layout, safe
 from .storage import TypedStorage, UntypedStorage
 
 _MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # what the format before PyTorch 1.6 begins with
@@ -168,7 +170,8 @@ class _Legacy:
         return self.unpickler(self.file, persistent_load).load()
 
     def _persistent(self, pid):
-        if pid[0] == "module":  # and its source, which is of no use
+        if pid[0] == "module":
+            _compare_source(*pid[1:4])
             return pid[1]
         _, kind, key, location, numel, *view = pid
         if isinstance(location, bytes):  # written by Python 2
@@ -205,10 +208,32 @@ class _Legacy:
                 part.copy_(_C._from_bytes(content, kind.dtype or _C.uint8))
 
     def _read(self, count):
-        content = self.file.read(count)
+        content = _read(self.file, count)
         if len(content) != count:
             raise pickle.UnpicklingError("load: the file is cut: a storage lacks elements")
         return content
+
+
+def _read(file, count):
+    """At most `count` bytes of a file object, by its readinto(), if it has one."""
+    if not hasattr(file, "readinto"):
+        return file.read(count)
+    content, filled = bytearray(count), 0
+    with memoryview(content) as left:
+        while filled < count and (read := file.readinto(left[filled:])):
+            filled += read
+    return bytes(content[:filled])
+
+
+def _compare_source(cls, file=None, source=None):
+    """Warns where the class of a module is not what it was when the file was saved."""
+    try:
+        here = "".join(inspect.getsourcelines(cls)[0])
+    except (OSError, TypeError):
+        return
+    if isinstance(source, str) and source and source != here:
+        warnings.warn(f"source code of class '{cls.__module__}.{cls.__qualname__}' has changed since the file was saved (it was in "
+                      f"{file!r:.200}): what is loaded has the new methods", SourceChangeWarning, stacklevel=2)
 
 
 def load_legacy(file, unpickler, place):
@@ -424,10 +449,11 @@ def refusal(name):
     if name.partition(".")[0] in BLOCKED:
         return (f"Weights only load failed.  The global {name} is refused, whoever names it: Trying to load unsupported GLOBAL {name} whose "
                 f"module {name.partition('.')[0]} is blocked.")
-    name = name.removeprefix("builtins.")
-    return (f"Weights only load failed.  The global {name} is refused: only tensors, arrays, containers and plain values are read, never "
-            f"code, and what the program has named.  Unsupported global: GLOBAL {name} was not an allowed global by default. Please use "
-            f"`torch.serialization.add_safe_globals([{name}])` or the `torch.serialization.safe_globals([{name}])` context manager to "
+    last = name.rpartition(".")[2]
+    return (f"Weights only load failed.  The global {name.removeprefix('builtins.')} is refused: only tensors, arrays, containers and plain "
+            f"values are read, never code, and what the program has named.  Unsupported global: GLOBAL {name} was not an allowed global by "
+            f"default. Please use `torch.serialization.add_safe_globals([{last}])` or the "
+            f"`torch.serialization.safe_globals([{last}])` context manager to "
             "allowlist this global if you trust this class/function.  Whoever trusts the file may also pass weights_only=False, which runs "
             "what the file names")
 

@@ -317,6 +317,9 @@ class UntypedStorage(StorageBase, _Storage):
             return storage
         return super().__getitem__(index)
 
+    def _fix_weakref(self):
+        """What PyTorch needs after a weak reference was followed: here such a storage is as any."""
+
     def untyped(self):
         """The storage itself."""
         return self

@@ -15,7 +15,8 @@ from ._ignored import harmless, ignored
 from ._tags import Tag
 from ._overloads import OpOverloadPacket
 from ._surface.refusals import refused
-from ._schemas import parse
+from ._schemas import parse, schemas_of
+from . import _aten_overrides
 from .autograd import _vmap_levels
 from .autograd.function import Function
 
@@ -351,7 +352,10 @@ class Library:
     def __init__(self, ns, kind, dispatch_key=""):
         if kind not in ("DEF", "FRAGMENT", "IMPL"):
             raise ValueError(f"Unsupported kind: {kind}")
-        _may_define(ns, "torch.library.Library")
+        if ns == "prim" and kind != "IMPL":
+            raise ValueError(f"{ns} is a reserved namespace. Please try creating a library with another name.")
+        if (ns, kind) != ("aten", "IMPL"):
+            _may_define(ns, "torch.library.Library")
         self.ns, self.kind, self.dispatch_key, self._defined = ns, kind, dispatch_key, []
 
     @harmless(alias_analysis="nothing is compiled, so nobody analyses aliases")
@@ -369,12 +373,22 @@ class Library:
             _ops.pop(name, None)
             _fakes.pop(name, None)
         self._defined.clear()
+        if self.ns == "aten":
+            _aten_overrides.remove(self)
 
     @harmless(allow_override="the last one given is called, as in PyTorch")
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
         """Registers the function of a declared op for devices of dispatch_key."""
         if with_keyset:
             raise NotImplementedError("torch.library.Library.impl: with_keyset: there are no key sets")
+        if not callable(fn):
+            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+        if dispatch_key and self.dispatch_key and dispatch_key != self.dispatch_key:
+            raise RuntimeError(f"torch.library.Library.impl: the key {dispatch_key} is inconsistent with the dispatch key of the library, "
+                               f"{self.dispatch_key}")
+        if self.ns == "aten":
+            _aten_overrides.add(self, op_name, fn, dispatch_key or self.dispatch_key)
+            return
         name = op_name if isinstance(op_name, str) else op_name._name
         name = name if "::" in name else f"{self.ns}::{name}"
         impl(name, dispatch_key or self.dispatch_key or "default", fn)
@@ -523,7 +537,8 @@ class _Aten(_Namespace):
         function = _INTERNAL.get(name) or next((f for f in found if isinstance(f, _GENERATED)), None)
         if function is None or name in _NO_OPS:
             return super().__getattr__(name)  # of custom_op()
-        return OpOverloadPacket("aten", name, function)
+        schemas = {**schemas_of(name), "default": parse("stride(Tensor self) -> int[]", "aten")} if name == "stride" else None
+        return OpOverloadPacket("aten", name, function, schemas)
 
 
 def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=_C.preserve_format):
@@ -544,6 +559,30 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
     return _C._convolution_nd(input, weight, bias, stride, padding, dilation, groups)
 
 
+def _is_like(self, memory_format):
+    """Whether the strides are those of a memory format."""
+    from ._dispatched_metadata import ask
+    found = ask(self, "aten.is_strides_like_format", memory_format)
+    with _dispatch.StateOff():
+        return bool(self.is_contiguous(memory_format=memory_format)) if found is None else found
+
+
+def _is_dense(self):
+    """Whether the elements fill a piece of memory without gaps, each at a place of its own."""
+    from ._dispatched_metadata import ask
+    found = ask(self, "aten.is_non_overlapping_and_dense")
+    if found is not None:
+        return found
+    expected = 1
+    with _dispatch.StateOff():
+        strides, sizes = self.stride(), self.shape
+    for stride, size in sorted((s, n) for s, n in zip(strides, sizes) if n != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
 def _lift_fresh(self):
     """The tensor, unless a mode makes something else of one that was made of numbers."""
     from . import _dispatch
@@ -555,11 +594,24 @@ _NO_OPS = ("from_numpy", "new_tensor", "_text")  # are made as ops are
 _INTERNAL = {"_to_copy": _to_copy, "_local_scalar_dense": lambda self: self.item(), "lift_fresh": _lift_fresh,
              "lift": lambda self: self, "lift_fresh_copy": lambda self: self.clone(), "convolution": _convolution,
              "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
+             "sym_size": lambda self, *dim: self.size(*dim), "sym_stride": lambda self, *dim: self.stride(*dim),
+             "is_contiguous": lambda self, memory_format=_C.contiguous_format: self.is_contiguous(memory_format=memory_format),
+             "is_strides_like_format": _is_like, "is_non_overlapping_and_dense": _is_dense,
              **{name: getattr(_C.Tensor, name) for name in (  # methods made by hand
                  "detach_", "dim", "is_complex", "is_floating_point", "is_pinned", "is_set_to", "is_signed", "item", "numel",
                  "pin_memory", "record_stream", "set_", "storage_offset", "to_dense")},
              **{name: refused(f"torch.ops.aten.{name}", "there are no sparse tensors")
                 for name in ("_sparse_addmm", "_sparse_mm_reduce_impl", "_sparse_mm", "_sparse_sum")}}
+
+
+class _Prim(_Namespace):
+    """torch.ops.prim: what a tensor knows of itself."""
+
+    @functools.cache
+    def __getattr__(self, name):
+        if name in ("device", "layout"):
+            return OpOverloadPacket("prim", name, lambda t: getattr(t, name))
+        return super().__getattr__(name)
 
 
 class _Profiler(_Namespace):
@@ -583,7 +635,7 @@ class _Ops:
     """torch.ops: what custom_op() defined, by package and name, aten, profiler, and the library's own ops of other packages."""
 
     def __init__(self):
-        self.aten, self.profiler = _Aten("aten"), _Profiler("profiler")
+        self.aten, self.prim, self.profiler = _Aten("aten"), _Prim("prim"), _Profiler("profiler")
 
     def __getattr__(self, name):
         if name.startswith("__"):

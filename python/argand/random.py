@@ -11,7 +11,7 @@ def manual_seed(seed):
     seed = int(seed)
     if not -(2**63) <= seed < 2**64:
         raise RuntimeError(f"Overflow when unpacking long: seed {seed} does not fit 64 bits")
-    _C._manual_seed(seed - 2**64 if seed >= 2**63 else seed)
+    _C._manual_seed(seed)
     return default_generator
 
 

@@ -121,6 +121,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     except _C.DeviceError as error:
         raise _elsewhere(error) from None
     except (_C.IoError, pickle.UnpicklingError) as error:
+        if "pickle protocol" in str(error):
+            error = type(error)(f"{error}.  Files that weights_only=True reads are written with protocol 2.  If that should not do, file an "
+                                "issue with the following so that we can make `weights_only=True` read it: what wrote the file, and how.")
         raise _python_error(f, error) from None
 
 
@@ -137,6 +140,18 @@ def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_loa
         source = _source_in(f)
     else:
         source = os.fsdecode(f)
+    if isinstance(source, memoryview):
+        try:
+            return _load_from(source, f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args)
+        finally:
+            try:
+                source.release()  # the file object may be written again
+            except BufferError:  # an error's traceback refers to what reads it
+                pass
+    return _load_from(source, f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args)
+
+
+def _load_from(source, f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args):
     if source is None:  # the format before PyTorch 1.6, which is read as it comes
         from ._unpickling import any_object, load_legacy, named_globals, named_objects
         unpickler = (named_objects(named_globals(), pickle_load_args.get("encoding", "utf-8")) if weights_only else any_object(pickle_module or pickle, **pickle_load_args))
@@ -214,7 +229,25 @@ def _source_in(f):
         if path and (file.st_dev, file.st_ino, f.seek(0, 2)) == (path.st_dev, path.st_ino, path.st_size):
             return os.fsdecode(f.name)
         f.seek(start)
-    return f.read()
+    return _rest_of(f)
+
+
+def _rest_of(f):
+    """The bytes of a file object from its position on, without a copy where it is memory, and read into one piece of memory else."""
+    start = f.tell()
+    if isinstance(f, io.BytesIO):
+        f.seek(0, 2)
+        return f.getbuffer()[start:]
+    if not hasattr(f, "readinto"):
+        return f.read()
+    size = f.seek(0, 2) - start
+    f.seek(start)
+    content, count = bytearray(size), 0
+    with memoryview(content) as left:
+        while count < size and (read := f.readinto(left[count:])):
+            count += read
+    del content[count:]
+    return content
 
 
 def _data(arguments):
@@ -253,8 +286,8 @@ def _load_by(unpickler, arguments):
     archive = _C._TorchArchive(*arguments)
     if archive.is_archive():
         return load_archive(archive, unpickler)
-    if isinstance(source, bytes):
-        return load_legacy(io.BytesIO(source), unpickler, place) if is_legacy(source) else _data(arguments)
+    if not isinstance(source, str):
+        return load_legacy(io.BytesIO(source), unpickler, place) if is_legacy(bytes(source[:16])) else _data(arguments)
     with open(source, "rb") as file:
         legacy = is_legacy(file.read(16))
         file.seek(0)

@@ -200,6 +200,19 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
     if (why) why->message = str(table.name, "()", parts...);
     return false;
   };
+  // All that are missing from parameter `first` on, in PyTorch's words.
+  const auto missing_from = [&](size_t first) {
+    std::string names;
+    int count = 0;
+    for (size_t i = first; i < parameters.size(); ++i) {
+      size_t ignored = 0;
+      if (parameters[i].has_default || (i > first && num_keywords > 0 &&
+                                        find_keyword(parameters[i], arguments + num_positional, keywords, &ignored)))
+        continue;
+      names += str(count++ ? ", \"" : "\"", parameters[i].name, '"');
+    }
+    return str(" missing ", count, " required positional arguments: ", names);
+  };
   // view(2, 3), zeros(2, 3): if a list is the only argument, its numbers may be given one by one; so may tensors if the
   // parameter says so.
   size_t lists_at = num_positional;
@@ -240,7 +253,7 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
         values_[i] = gathered_.ptr();
         continue;
       }
-      if (!p.has_default) return refuse(" missing 1 required argument: '", p.name, "'");
+      if (!p.has_default) return refuse(missing_from(i));
       continue;
     }
     if (!accepts(p, object, strict)) {
@@ -331,6 +344,22 @@ bool Call::truth(PyObject* object) {
   return value != 0;
 }
 
+// A floating-point or complex type if the dtype that is asked for, or one of the tensors, has one.
+ScalarType Call::widest_type() const {
+  ScalarType found = kLong;
+  for (size_t i = 0; i < overload_->parameters.size(); ++i) {
+    if (!values_[i] || values_[i] == Py_None) continue;
+    const Kind kind = overload_->parameters[i].kind;
+    if (kind == Kind::kDtype) return dtype(i);
+    if (kind != Kind::kTensorList && !is_tensor(values_[i])) continue;
+    for (const Tensor& t : kind == Kind::kTensorList ? tensors(i) : std::vector<Tensor>{as_tensor(values_[i])})
+      if (t.defined() && !is_integral(t.dtype(), true)) found = t.dtype();
+  }
+  return found;
+}
+Scalar Call::number_of(PyObject* object) const {
+  return !PyLong_CheckExact(object) || fits_int64(object) ? to_scalar(object) : to_scalar(object, widest_type());
+}
 const Tensor& Call::tensor(size_t i) const {
   static const Tensor none;
   return values_[i] && values_[i] != Py_None ? as_tensor(values_[i]) : none;
@@ -338,7 +367,7 @@ const Tensor& Call::tensor(size_t i) const {
 Tensor Call::operand(size_t i) const {
   PyObject* const object = values_[i];
   if (!object || object == Py_None) return {};
-  return is_tensor(object) ? as_tensor(object) : exec::wrapped_number(to_scalar(object));
+  return is_tensor(object) ? as_tensor(object) : exec::wrapped_number(number_of(object));
 }
 std::optional<Tensor> Call::optional_tensor(size_t i) const {
   if (!values_[i] || values_[i] == Py_None) return std::nullopt;
@@ -376,7 +405,7 @@ std::optional<int64_t> Call::optional_integer(size_t i) const { ARGAND_OPTIONAL(
 std::optional<double> Call::optional_number(size_t i) const { ARGAND_OPTIONAL(to_double); }
 std::optional<bool> Call::optional_boolean(size_t i) const { ARGAND_OPTIONAL(truth); }
 std::optional<std::string> Call::optional_text(size_t i) const { ARGAND_OPTIONAL(to_text); }
-std::optional<Scalar> Call::optional_scalar(size_t i) const { ARGAND_OPTIONAL(to_scalar); }
+std::optional<Scalar> Call::optional_scalar(size_t i) const { ARGAND_OPTIONAL(number_of); }
 std::optional<ScalarType> Call::optional_dtype(size_t i) const { ARGAND_OPTIONAL(as_dtype); }
 std::optional<Device> Call::optional_device(size_t i) const { ARGAND_OPTIONAL(as_device); }
 std::optional<MemoryFormat> Call::optional_memory_format(size_t i) const { ARGAND_OPTIONAL(cast<MemoryFormat>); }
@@ -423,7 +452,7 @@ std::vector<Scalar> Call::scalars(size_t i) const {
   for (Py_ssize_t k = 0; k < items.size(); ++k) {
     PyObject* const object = items[k];
     if (!is_attribute(object, false)) refuse_element(i, static_cast<size_t>(k), "Number", object);
-    out.push_back(to_scalar(object));
+    out.push_back(number_of(object));
   }
   return out;
 }

@@ -84,7 +84,7 @@ class Call {
   std::optional<bool> optional_boolean(size_t i) const;
   std::string text(size_t i, const char* otherwise = "") const { return has(i) ? to_text(values_[i]) : otherwise; }
   std::optional<std::string> optional_text(size_t i) const;
-  Scalar scalar(size_t i, const Scalar& otherwise = 0) const { return has(i) ? to_scalar(values_[i]) : otherwise; }
+  Scalar scalar(size_t i, const Scalar& otherwise = 0) const { return has(i) ? number_of(values_[i]) : otherwise; }
   std::optional<Scalar> optional_scalar(size_t i) const;
   std::vector<Scalar> scalars(size_t i) const;
   ScalarType dtype(size_t i, ScalarType otherwise = kFloat) const { return optional_dtype(i).value_or(otherwise); }
@@ -118,6 +118,8 @@ class Call {
   Dims read_integers(size_t i) const;
   void read_booleans(size_t i, std::span<bool> out) const;
   static bool truth(PyObject* object);
+  Scalar number_of(PyObject* object) const;
+  ScalarType widest_type() const;
 
   const FunctionTable* table_ = nullptr;
   const Overload* overload_ = nullptr;

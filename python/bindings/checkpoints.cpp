@@ -78,7 +78,22 @@ nb::object objects_of(const io::Value& value) {
   throw nb::python_error();
 }
 
-// `source`: a path, or bytes.
+// The bytes of an object with memory, for as long as this lives.
+class Bytes {
+ public:
+  explicit Bytes(nb::handle source) {
+    if (PyObject_GetBuffer(source.ptr(), &buffer_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  ~Bytes() { PyBuffer_Release(&buffer_); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  std::string_view view() const { return {static_cast<const char*>(buffer_.buf), static_cast<size_t>(buffer_.len)}; }
+
+ private:
+  Py_buffer buffer_{};
+};
+
+// `source`: a path, or an object with memory, which nobody may write meanwhile.
 nb::object load(nb::handle source, nb::handle place, bool mmap, std::optional<bool> verify) {
   io::LoadOptions options = options_of(place);
   options.mmap = mmap;
@@ -90,8 +105,8 @@ nb::object load(nb::handle source, nb::handle place, bool mmap, std::optional<bo
         const NoGil no_gil;
         return io::load(path, options);
       }
-      const nb::bytes bytes = nb::cast<nb::bytes>(source);
-      const io::MemorySource memory("file object", {bytes.c_str(), bytes.size()});
+      const Bytes bytes(source);
+      const io::MemorySource memory("file object", bytes.view());
       const NoGil no_gil;
       return io::load(memory, options);
     }();
@@ -102,7 +117,7 @@ nb::object load(nb::handle source, nb::handle place, bool mmap, std::optional<bo
 // An archive of torch.save whose pickle Python reads.
 class Archive {
  public:
-  Archive(nb::handle source, nb::handle place, bool mmap, std::optional<bool> verify) : bytes_(nb::borrow(source)) {
+  Archive(nb::handle source, nb::handle place, bool mmap, std::optional<bool> verify) {
     io::LoadOptions options = options_of(place);
     options.mmap = mmap;
     options.verify = verify;
@@ -110,8 +125,8 @@ class Archive {
       if (nb::isinstance<nb::str>(source)) {
         source_ = std::make_unique<io::InputFile>(path_of(source));
       } else {
-        const nb::bytes bytes = nb::cast<nb::bytes>(source);
-        source_ = std::make_unique<io::MemorySource>("file object", std::string_view{bytes.c_str(), bytes.size()});
+        bytes_ = std::make_unique<Bytes>(source);
+        source_ = std::make_unique<io::MemorySource>("file object", bytes_->view());
       }
       if (io::ZipDirectory::begins(*source_)) archive_ = std::make_unique<io::TorchArchive>(*source_, options);
       return 0;
@@ -136,7 +151,7 @@ class Archive {
   }
 
  private:
-  const nb::object bytes_;  // a path, or what the source reads
+  std::unique_ptr<Bytes> bytes_;  // what the source reads, if it is no file
   std::unique_ptr<io::ByteSource> source_;
   std::unique_ptr<io::TorchArchive> archive_;
 };

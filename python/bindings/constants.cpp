@@ -170,6 +170,15 @@ Generator default_generator_of(const Device& device) {
   return backend_of(device.type()).default_generator(with_index(device).index());
 }
 
+// A negative seed counts from the top, as in PyTorch.
+uint64_t to_seed(PyObject* object) {
+  if (!PyLong_Check(object) || fits_int64(object)) return static_cast<uint64_t>(to_integer(object));
+  const uint64_t seed = PyLong_AsUnsignedLongLong(object);
+  if (!PyErr_Occurred()) return seed;
+  PyErr_Clear();
+  throw ValueError("Overflow when unpacking long: expected a seed from -2^63 to 2^64 - 1");
+}
+
 Tensor state_of(const Generator& g) {
   const std::vector<uint8_t> bytes = g.state();
   Tensor out = argand::empty({static_cast<int64_t>(bytes.size())}, kByte);
@@ -198,7 +207,7 @@ void add_generators(nb::module_& module) {
       .def_prop_ro("device", &Generator::device)
       .def("manual_seed",
            [](nb::object self, nb::object seed) {
-             nb::cast<Generator&>(self).set_current_seed(static_cast<uint64_t>(to_integer(seed.ptr())));
+             nb::cast<Generator&>(self).set_current_seed(to_seed(seed.ptr()));
              return self;
            })
       .def("initial_seed", &Generator::current_seed)
@@ -212,10 +221,7 @@ void add_generators(nb::module_& module) {
       .def("clone_state", &Generator::clone);
   generator_type = type_of<Generator>();
   module.def("_default_generator", [](const Device& d) { return default_generator_of(d); });
-  module.def("_manual_seed", [](nb::object seed) {
-    // A negative seed counts from the top, as in PyTorch.
-    return manual_seed(static_cast<uint64_t>(to_integer(seed.ptr())));
-  });
+  module.def("_manual_seed", [](nb::object seed) { return manual_seed(to_seed(seed.ptr())); });
 }
 
 PyObject* count(PyObject* self, PyObject*) {

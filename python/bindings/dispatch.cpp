@@ -108,6 +108,9 @@ class PythonInterceptor final : public exec::Interceptor {
   void forget(void* front_object) noexcept override {
     const auto bits = reinterpret_cast<uintptr_t>(front_object);
     if (bits & 1) delete reinterpret_cast<Front*>(bits - 1);
+    if (bits & 2) {
+      const SharedRef last(nb::steal(reinterpret_cast<PyObject*>(bits - 2)));
+    }
   }
 
   static void mark(TensorImpl& t, Front* front) {
@@ -192,8 +195,10 @@ void keep_slots(Front& front, PyObject* object) {
 }
 
 void drop_front(TensorImpl& t) {
+  PyObject* const kept = kept_object(t);
   delete front_of(t);
   t.front_object = nullptr;
+  Py_XDECREF(kept);
 }
 
 PyObject* shown(Tensor fresh) {
@@ -232,6 +237,20 @@ void add_dispatch(nb::module_& module) {
   // Sets the bits of exec::DispatchHooks::state; returns the earlier state.
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
+  });
+  module.def("_offer_all", [](bool all) {
+    DispatchHooks::all.store(all, std::memory_order_relaxed);
+    if (all) DispatchHooks::tensors.store(true, std::memory_order_relaxed);
+  });
+  // The kind of each op's definition, by its schema.
+  module.def("_op_kinds", [] {
+    nb::dict kinds;
+    for (const OpInfo* op : all_ops())
+      kinds[static_cast<const char*>(op->schema)] = op->kind == OpKind::kPointwise ? "pointwise"
+                                                    : op->kind == OpKind::kKernel  ? "kernel"
+                                                    : op->kind == OpKind::kView    ? "view"
+                                                                                   : "composite";
+    return kinds;
   });
   module.def("_shown", [](const Tensor& fresh) { return nb::steal(shown(fresh)); });
   module.def("_dispatch_modes", modes_of_thread);

@@ -25,6 +25,17 @@ struct Front {
   std::shared_ptr<Shared> shared;
 };
 
+// Note [Kept objects]
+// A tensor that outlives Python's references to its object, as a gradient or in the graph, keeps the object if anybody
+// could tell it from a new one: if it is of a subclass, or has attributes.  The tensor owns the object then, which the
+// second bit of TensorImpl::front_object marks, and gives it back when Python asks for the tensor again.  The object
+// does not own the tensor meanwhile, so that nothing keeps memory; it only does where weak references lead to it: the
+// garbage collector finds these when the tensor has no other owner.
+inline PyObject* kept_object(const TensorImpl& t) {
+  const auto bits = reinterpret_cast<uintptr_t>(t.front_object);
+  return bits & 2 ? reinterpret_cast<PyObject*>(bits - 2) : nullptr;
+}
+
 // Null for a tensor that does not intercept.
 inline Front* front_of(const TensorImpl& t) {
   const auto bits = reinterpret_cast<uintptr_t>(t.front_object);
@@ -39,7 +50,7 @@ void set_front(TensorImpl& t, PyTypeObject* type, PyObject* attributes);
 void fill_slots(Front& front, PyObject* object);
 // Keeps the values of __slots__ of `object`, an object of `front` that is about to be freed.
 void keep_slots(Front& front, PyObject* object);
-// Removes the Front of `t`, which has no object any more.
+// Removes the Front of `t`, or its reference to a kept object.
 void drop_front(TensorImpl& t);
 
 // The objects that an interceptor gave last, so that they are still the tensors' objects when the caller asks for them:

@@ -104,7 +104,7 @@ void set_error() {
       if (kind->is(e)) return set_error_of(kind->type, e);
     set_error(PyExc_RuntimeError, e.what());
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    set_error(PyExc_MemoryError, "the host has too little memory left for what this call needs beside its tensors");
   } catch (const std::exception& e) {
     set_error(PyExc_RuntimeError, e.what());
   } catch (...) {

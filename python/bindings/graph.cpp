@@ -11,6 +11,8 @@
 #include "argand/autograd/gradcheck.h"
 #include "argand/autograd/pass.h"
 #include "argand/exec/node_hooks.h"
+#include "argand/ops/view/become.h"
+#include "bindings/dispatch.h"
 #include "bindings/nodes.h"
 
 namespace argand::python {
@@ -286,6 +288,7 @@ void add_hooks(nb::module_& module) {
   module.def("_gradient_wanted", [](const Tensor& t) { return autograd::Pass::reaches(gradient_edge(t)); });
   module.def("_backward_pass", &autograd::Pass::current);
   module.def("_backward_takes_inputs", &autograd::Pass::takes_inputs);
+  module.def("_become_strided", [](const Tensor& self, const Tensor& view) { ops::become("as_strided", self, view); });
   module.def("_bump_version", [](const Tensor& t) { t.impl().bump_version(); });
   module.def("_remove_hook", [](const Tensor& tensor, unsigned handle) { tensor.remove_hook(handle); });
 }
@@ -382,6 +385,8 @@ void add_engine(nb::module_& module) {
 
 int visit_owned(const Tensor& tensor, visitproc visitor, void* arg) {
   if (tensor.use_count() != 1 || NoGil::in_use()) return 0;
+  if (PyObject* const kept = kept_object(tensor.impl()))
+    if (const int stop = visitor(kept, arg)) return stop;
   AutogradMeta* const meta = autograd_meta_or_null(tensor);
   if (!meta) return 0;
   if (const int stop = visit_hooks(meta->leaf_hooks, visitor, arg)) return stop;

@@ -123,9 +123,11 @@ class Reader {
         return add(rounded, kLong);
       }
     }
-    if (PyFloat_Check(value)) return add(PyFloat_AsDouble(value), get_default_dtype());
-    if (is_array(value) && !PyComplex_Check(value))
+    if (PyFloat_CheckExact(value)) return add(PyFloat_AsDouble(value), get_default_dtype());
+    if (Py_TYPE(value) == numpy_double_) return add(PyFloat_AsDouble(value), kDouble);
+    if (is_array(value))
       if (const ArrayNumber array = array_number(value); array.is_one) {
+        if (PyFloat_Check(value) && array.dtype == kDouble) numpy_double_ = Py_TYPE(value);
         const nb::object number = nb::handle(value).attr("item")();
         if (!array.dtype && is_array(number.ptr()))  // a long double, which Python has no number for
           (void)dtype_of_typestr(nb::cast<std::string>(nb::handle(value).attr("__array_interface__")["typestr"]));
@@ -143,7 +145,7 @@ class Reader {
   Tensor finish(const TensorOptions& options) const {
     const ScalarType type = options.has_dtype() ? options.dtype() : dtype_.value_or(get_default_dtype());
     if (beyond_64_bits_ && is_integral(type) && type != kBool)
-      throw ValueError("Overflow when unpacking long: an integer does not fit 64 bits");
+      throw ValueError("Overflow when unpacking long: expected integers of int64, from -2^63 to 2^63 - 1");
     const TensorOptions on_cpu = TensorOptions(type).device(kCPU).pinned_memory(options.pinned_memory());
     Tensor out = argand::empty(sizes_, on_cpu);
     dispatch<kAllTypes>(type, "tensor", [&](auto tag) {
@@ -209,6 +211,7 @@ class Reader {
   std::vector<Scalar> values_;
   std::optional<ScalarType> dtype_;
   bool beyond_64_bits_ = false;
+  PyTypeObject* numpy_double_ = nullptr;  // numpy.float64, a subclass of float, once one was seen
 };
 
 // The tensor that `value` becomes, as modes want it.

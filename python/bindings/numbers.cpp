@@ -80,7 +80,7 @@ int64_t to_integer(PyObject* object) {
   if (value == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
     PyErr_Clear();
-    throw ValueError("Overflow when unpacking long: an integer does not fit 64 bits");
+    throw ValueError("Overflow when unpacking long: expected an integer of int64, from -2^63 to 2^63 - 1");
   }
   return value;
 }
@@ -103,6 +103,12 @@ static void check_any_64_bits(PyObject* integer) {
   if (PyLong_AsLongLongAndOverflow(integer, &overflow); overflow == 0) return;
   PyErr_SetString(PyExc_OverflowError, "int too big to convert");
   throw nb::python_error();
+}
+
+bool fits_int64(PyObject* integer) {
+  int overflow = 0;
+  (void)PyLong_AsLongLongAndOverflow(integer, &overflow);
+  return overflow == 0;
 }
 
 Scalar to_scalar(PyObject* object) {
@@ -130,6 +136,12 @@ Scalar to_scalar(PyObject* object) {
   }
   if (has_attribute(object, "__float__")) return to_double(object);
   raise_type_error("expected a number, got " + type_name(object));
+}
+
+Scalar to_scalar(PyObject* object, ScalarType beside) {
+  if (is_integral(beside, true) || !PyLong_CheckExact(object) || fits_int64(object)) return to_scalar(object);
+  check_any_64_bits(object);
+  return PyLong_AsDouble(object);
 }
 
 std::string to_text(PyObject* object) {

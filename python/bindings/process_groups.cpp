@@ -62,19 +62,6 @@ HandlePtr make_launched(const std::string& backend, int64_t timeout_ms) {
   return std::make_shared<GroupHandle>(parallel::make_launched_process_group(options));
 }
 
-nb::object subgroup(GroupHandle& group, const std::vector<int>& ranks, const std::string& device_backend,
-                    int64_t timeout_ms, const std::string& name) {
-  parallel::GroupOptions options;
-  options.device_backend = device_backend;
-  options.timeout = Milliseconds(timeout_ms);
-  std::shared_ptr<ProcessGroup> made;
-  {
-    const NoGil no_gil;
-    made = group->subgroup(ranks, options, name);
-  }
-  return made ? nb::cast(std::make_shared<GroupHandle>(std::move(made))) : nb::none();
-}
-
 // Sets the call site (the program's line) and the timeout of a call; a negative timeout means the group's.
 class Caller {
  public:
@@ -87,6 +74,19 @@ class Caller {
   const NoGil no_gil_;
   const parallel::CallTimeout timeout_;
 };
+
+nb::object subgroup(GroupHandle& group, std::string site, const std::vector<int>& ranks,
+                    const std::string& device_backend, int64_t timeout_ms, const std::string& name) {
+  parallel::GroupOptions options;
+  options.device_backend = device_backend;
+  options.timeout = Milliseconds(timeout_ms);
+  std::shared_ptr<ProcessGroup> made;
+  {
+    const Caller caller(std::move(site), -1);
+    made = group->subgroup(ranks, options, name);
+  }
+  return made ? nb::cast(std::make_shared<GroupHandle>(std::move(made))) : nb::none();
+}
 
 // A binding of a method of ProcessGroup, whose first arguments are Caller's.
 template <auto method, class... Args>

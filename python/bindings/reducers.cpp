@@ -16,10 +16,9 @@ namespace {
 using parallel::GradBucket;
 using parallel::Reducer;
 
-std::unique_ptr<Reducer> make(const std::vector<Tensor>& parameters, GroupHandle& group, size_t bucket_bytes,
-                              size_t first_bucket_bytes) {
-  return std::make_unique<Reducer>(parameters, group.shared(),
-                                   parallel::ReducerOptions{bucket_bytes, first_bucket_bytes});
+std::unique_ptr<Reducer> make(const std::vector<Tensor>& parameters, GroupHandle& group,
+                              const std::vector<size_t>& bucket_bytes, bool static_graph) {
+  return std::make_unique<Reducer>(parameters, group.shared(), parallel::ReducerOptions{bucket_bytes, static_graph});
 }
 
 // hook(bucket) returns a function of no arguments that waits for the tensor.
@@ -72,8 +71,7 @@ void add_reducers(nb::module_& module) {
       .def_ro("parameters", &GradBucket::parameters);
   using NoLock = nb::call_guard<NoGil>;
   nb::class_<Reducer>(module, "_Reducer")
-      .def(nb::new_(&make), nb::arg("parameters"), nb::arg("group"), nb::arg("bucket_bytes"),
-           nb::arg("first_bucket_bytes"))
+      .def(nb::new_(&make), nb::arg("parameters"), nb::arg("group"), nb::arg("bucket_bytes"), nb::arg("static_graph"))
       .def("set_enabled", &Reducer::set_enabled, NoLock())
       .def("set_divisor", &Reducer::set_divisor, NoLock())
       .def("set_hook",

@@ -49,6 +49,7 @@ void add_switches(nb::module_& module) {
     set_num_threads(static_cast<int>(value));
   });
   module.def("_set_float32_matmul_precision", [](const char* p) { set_float32_matmul_precision(p); });
+  module.def("_get_float32_precision", [] { return get_float32_precision(); });
   module.def("_get_float32_matmul_precision", [] { return get_float32_matmul_precision(); });
   module.def("_allow_tf32_matmul", [] { return allow_tf32_matmul(); });
   module.def("_set_allow_tf32_matmul", [](bool on) { set_allow_tf32_matmul(on); });

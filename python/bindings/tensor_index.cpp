@@ -22,7 +22,10 @@ std::optional<int64_t> bound(PyObject* slice, const char* name) {
     PyErr_SetString(PyExc_TypeError, "slice indices must be integers or None or have an __index__ method");
     throw nb::python_error();
   }
-  return to_integer(value.ptr());
+  if (is_tensor(value.ptr())) return to_integer(value.ptr());
+  const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), nullptr);  // as in Python, what is too large is the largest
+  if (number == -1 && PyErr_Occurred()) throw nb::python_error();
+  return number;
 }
 
 TensorIndex one_index(PyObject* key, const Device& device) {

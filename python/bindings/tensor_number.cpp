@@ -9,9 +9,10 @@ namespace argand::python {
 namespace {
 
 // What stands beside a tensor in an operator: a tensor, a number, or nothing an operator knows.
-std::optional<Tensor> operand(PyObject* object) {
+std::optional<Tensor> operand(PyObject* object, PyObject* beside) {
   if (is_tensor(object)) return as_tensor(object);
-  if (is_number(object, false)) return exec::wrapped_number(to_scalar(object));
+  if (is_number(object, false))
+    return exec::wrapped_number(to_scalar(object, is_tensor(beside) ? as_tensor(beside).dtype() : kLong));
   return std::nullopt;
 }
 
@@ -27,7 +28,7 @@ PyObject* binary(Names names, PyObject* a, PyObject* b, const F& f) noexcept {
   PyObject* const both[] = {a, b};
   if (is_overridden(both, 2)) return call_override(names.name, names.reflected, a, b);
   return guarded([&]() -> PyObject* {
-    const std::optional<Tensor> x = operand(a), y = operand(b);
+    const std::optional<Tensor> x = operand(a, b), y = operand(b, a);
     if (!x || !y) return Py_NewRef(Py_NotImplemented);
     Tensor result;
     {
@@ -42,7 +43,7 @@ PyObject* in_place(const char* name, PyObject* self, PyObject* other, const F& f
   PyObject* const both[] = {self, other};
   if (is_overridden(both, 2)) return call_override(name, self, other);
   return guarded([&]() -> PyObject* {
-    const std::optional<Tensor> y = operand(other);
+    const std::optional<Tensor> y = operand(other, self);
     if (!y) return Py_NewRef(Py_NotImplemented);
     {
       const NoGil no_gil;

@@ -6,12 +6,15 @@
 
 #include "argand/base/fork_mutex.h"
 #include "argand/exec/dispatch_hooks.h"
+#include "argand/exec/invoke.h"
 #include "bindings/dispatch.h"
 #include "bindings/graph.h"
 #include "bindings/literal.h"
 #include "bindings/overrides.h"
 
-extern "C" int PyGILState_Check(void);  // in every interpreter, but not in the headers of the stable ABI
+// In every interpreter, but not in the headers of the stable ABI.
+extern "C" int PyGILState_Check(void);
+extern "C" int PyObject_CallFinalizerFromDealloc(PyObject*);
 
 namespace argand::python {
 
@@ -74,9 +77,42 @@ void leave(PyObject* self, TensorImpl& impl) {
     PyObject* const attributes = cast(self)->dict;
     SharedRef& kept = front->shared->attributes;
     if (attributes && attributes != kept.get()) kept = SharedRef(nb::borrow(attributes));
-  } else {
+  } else if (impl.front_object == self) {
     impl.front_object = nullptr;
   }
+}
+
+// What objects have that their tensors keep.
+const Tensor& no_tensor() {
+  static const Tensor& none = *new Tensor(exec::new_tensor({{0}, kFloat}, kCPU));
+  return none;
+}
+
+// Whether the tensor lives on without the object, and somebody could tell the object from another one.
+bool is_to_be_kept(PyObject* self) {
+  const TensorObject& object = *cast(self);
+  if (!object.tensor.defined() || object.tensor.use_count() == 1 || object.tensor.impl().front_object != self)
+    return false;
+  return Py_TYPE(self) != tensor_type || (object.dict && PyDict_Size(object.dict) > 0);
+}
+
+// Note [Kept objects]
+void keep(PyObject* self) {
+  const bool is_free = Py_REFCNT(self) == 1 && !cast(self)->weak_references;  // the caller's reference is the only one
+  Tensor& tensor = cast(self)->tensor;
+  tensor.impl().front_object = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(Py_NewRef(self)) | 2);
+  if (!is_free) return;
+  const Tensor last = std::exchange(tensor, no_tensor());
+}
+
+// The object that a tensor keeps is Python's again: a new reference.
+PyObject* take_kept(PyObject* self, Tensor tensor) {
+  // Python calls tp_finalize once, unless told otherwise: the lowest bit of the word before each object that it
+  // collects.
+  if (PyObject_GC_IsFinalized(self)) reinterpret_cast<uintptr_t*>(self)[-1] &= ~uintptr_t{1};
+  tensor.impl().front_object = self;
+  cast(self)->tensor = std::move(tensor);
+  return self;
 }
 
 // The tensor of `self` knows its object.
@@ -96,6 +132,7 @@ void enter(PyObject* self) {
 void finalize(PyObject* self) {
   Tensor& tensor = cast(self)->tensor;
   if (!tensor.defined()) return;
+  if (is_to_be_kept(self)) return keep(self);
   Front* const front = front_of(tensor.impl());
   // Nobody else can ask for the values of a tensor that goes with its object.
   if (!front || !front->shared->has_slots || (tensor.use_count() == 1 && front->shared.use_count() == 1)) return;
@@ -111,6 +148,8 @@ void finalize(PyObject* self) {
 
 void deallocate(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
+  // Python has asked the finalizers of subclasses.
+  if (type == tensor_type && is_to_be_kept(self) && PyObject_CallFinalizerFromDealloc(self) < 0) return;
   PyObject_GC_UnTrack(self);
   if (cast(self)->weak_references) PyObject_ClearWeakRefs(self);
   Tensor& tensor = cast(self)->tensor;
@@ -122,6 +161,8 @@ void deallocate(PyObject* self) {
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
+  // The tensor's other owners keep the object, so what it refers to is not garbage, even if nothing else leads to it.
+  if (is_to_be_kept(self)) return 0;
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(cast(self)->dict);
   const Tensor& tensor = cast(self)->tensor;
@@ -144,7 +185,8 @@ int clear(PyObject* self) {
   return 0;
 }
 
-Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self) >> 4); }
+// As in PyTorch, hash(t) == id(t): objects like Symbol and set elements are ordered by it there, too.
+Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<uintptr_t>(self)); }
 
 PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
@@ -201,6 +243,7 @@ static PyObject* object_of(Tensor tensor) {
     shared.living = self;
     return self;
   }
+  if (PyObject* const kept = kept_object(impl)) return take_kept(kept, std::move(tensor));
   if (void* const known = impl.front_object) return Py_NewRef(static_cast<PyObject*>(known));
   return wrap_as(tensor_type, std::move(tensor));
 }

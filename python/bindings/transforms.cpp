@@ -85,14 +85,15 @@ bool depends_on_others(const std::vector<Tensor>& outputs, const std::vector<Ten
 // The calls of a function by vmap, or by what takes gradients: Note [Writes of slices] of argand/exec/slices.h.
 class Slices {
  public:
-  explicit Slices(bool gradients) : gradients_(gradients) {}
+  Slices(bool gradients, bool made) : gradients_(gradients), made_(made) {}
   void enter() {
     using Kind = exec::SlicesScope::Kind;
-    scope_ = std::make_unique<exec::SlicesScope>(gradients_ ? Kind::kGradients : Kind::kSlices);
+    scope_ = std::make_unique<exec::SlicesScope>(made_ ? Kind::kMade : gradients_ ? Kind::kGradients : Kind::kSlices);
   }
   void exit() { scope_.reset(); }
   void mark(const Tensor& t) { scope_->mark(t); }
   bool differs(const Tensor& t) const { return scope_->differs(t); }
+  bool made(const Tensor& t) const { return scope_->made(t); }
   void next_slice() { scope_->next_slice(); }
   const exec::SlicesScope* scope() const { return scope_.get(); }
   std::vector<nb::object> written() const {
@@ -104,7 +105,7 @@ class Slices {
   }
 
  private:
-  const bool gradients_;
+  const bool gradients_, made_;
   std::unique_ptr<exec::SlicesScope> scope_;
 };
 
@@ -151,11 +152,12 @@ void add_transforms(nb::module_& module) {
       .def("__exit__", [](DrawScope& self, nb::args) { self.exit(); })
       .def("next_slice", &DrawScope::next_slice);
   nb::class_<Slices>(module, "_Slices")
-      .def(nb::init<bool>(), nb::arg("gradients") = false)
+      .def(nb::init<bool, bool>(), nb::arg("gradients") = false, nb::arg("made") = false)
       .def("__enter__", [](nb::object self) { return nb::cast<Slices&>(self).enter(), self; })
       .def("__exit__", [](Slices& self, nb::args) { self.exit(); })
       .def("mark", &Slices::mark)
       .def("differs", &Slices::differs)
+      .def("made", &Slices::made)
       .def("next_slice", &Slices::next_slice)
       .def("written", &Slices::written);
 }

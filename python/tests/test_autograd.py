@@ -179,18 +179,6 @@ def test_pieces_have_one_gradient():
             one[:, :1] = 2
         assert x.grad.equal(expected + one)
         x.grad = None
-    # A piece is a view: writing to it is part of its base's history.
-    y = x * 1
-    first, second = y.chunk(2)
-    first.mul_(3)
-    y.sum().backward()
-    assert x.grad.equal(torch.tensor([[3.], [3.], [1.], [1.]]).expand(4, 3))
-    # Twice.
-    z = torch.tensor([1., 2., 3.], requires_grad=True)
-    a, b, c = z.unbind()
-    grad, = torch.autograd.grad(a ** 3 + b ** 2 * c, z, create_graph=True)
-    second, = torch.autograd.grad(grad.sum(), z)
-    assert second.tolist() == [6, 2 * 3 + 2 * 2, 2 * 2]
 
 
 def test_hooks():

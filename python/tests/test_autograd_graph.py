@@ -245,8 +245,12 @@ def test_the_engine_tells_what_runs():
         said.append((_torch_c._current_graph_task_id(), torch._C._will_engine_execute_node(b.grad_fn),
                      [node.name() for node in torch._C._current_graph_task_execution_order()], torch._C._current_autograd_node()))
     c.register_hook(hook)
-    torch.autograd.grad(c, b, retain_graph=True)
-    c.backward()
+    with pytest.raises(RuntimeError, match="with multithreading disabled"):
+        torch.autograd.grad(c, b, retain_graph=True)
+    said.clear()
+    with torch.autograd.set_multithreading_enabled(False):
+        torch.autograd.grad(c, b, retain_graph=True)
+        c.backward()
     (first, runs, order, node), (second, runs_too, whole, _) = said
     assert second == first + 1 and _torch_c._current_graph_task_id() == -1 and node is c.grad_fn
     assert (runs, order) == (False, ["MulBackward0", "CloneBackward0"])
@@ -316,15 +320,117 @@ def test_products_of_zeros_that_meet_have_no_second_derivative():
 
 
 @pytest.mark.parametrize("split", [lambda b: b.unbind(), lambda b: b.split(1), lambda b: b.chunk(2)])
-def test_one_of_several_views_may_be_written(split):
-    def function(a):
-        b = a.clone()
+def test_one_of_several_views_is_not_written_where_that_would_be_recorded(split):
+    b = torch.rand(2, 3, requires_grad=True).clone()
+    x, y = split(b)
+    with pytest.raises(RuntimeError, match="Output 0 of .*Backward0 is a view .* function that returns multiple views"):
+        x.mul_(2)
+    with pytest.raises(RuntimeError, match="function that returns multiple views"):
+        x[:1].mul_(2)  # a view of such a view
+    with torch.no_grad():
+        y.mul_(2)
+    plain = torch.ones(2, 3)
+    split(plain)[1].mul_(2)
+    assert plain.tolist() == [[1] * 3, [2] * 3]
+    with pytest.raises(RuntimeError, match="function that returns multiple views"):
+        split(plain)[0].copy_(b[:1].reshape(split(plain)[0].shape))
+
+
+def test_pieces_of_unsafe_functions_may_be_written():
+    for split in (lambda b: torch.unsafe_split(b, 1), lambda b: torch.unsafe_chunk(b, 2), lambda b: b.tensor_split(2)):
+        b = torch.ones(2, 3, requires_grad=True).clone()
         x, y = split(b)
         x.mul_(2)
-        y.add_(x)
-        return (b * b).sin()
-    a = torch.rand(2, 3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(function, (a,)) and torch.autograd.gradgradcheck(function, (a,))
+        assert x.tolist() == [[2, 2, 2]] and x.requires_grad
+
+
+def test_a_view_that_was_not_recorded_and_written_since():
+    a = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        b = a[:1]
+        b *= 2
+        pieces = a.unbind()
+    assert repr(b) == "tensor([2.], grad_fn=<Invalid>)" and pieces[0].grad_fn is None
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        b.grad_fn  # noqa: B018
+    with torch.no_grad():
+        y = torch.zeros(2).view(2)
+    z = y.requires_grad_().view(2)
+    with pytest.raises(RuntimeError, match="a view of a view .* is being .* inside the no_grad block"):
+        z /= 2
+
+
+def test_gradients_pass_through_as_strided_in_place():
+    x = torch.arange(6.).reshape(2, 3).requires_grad_()
+    y = x.clone()
+    y.as_strided_((2, 2), (3, 1), 1)
+    (y * torch.tensor([[1., 2.], [3., 4.]])).sum().backward()
+    assert x.grad.tolist() == [[0, 1, 2], [0, 3, 4]] and y.tolist() == [[1, 2], [4, 5]] and y.storage_offset() == 1
+    with torch.inference_mode():
+        c = torch.ones(1, 2)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode"):
+        c.transpose_(0, 1)
+
+
+def test_hooks_that_a_program_sets():
+    seen, x = [], torch.ones(2, requires_grad=True)
+    hooks = {"a": lambda g: seen.append(g.tolist())}
+    x._backward_hooks = hooks
+    assert x._backward_hooks is hooks
+    (x * 2).sum().backward()
+    assert seen == [[2, 2]]
+    with pytest.raises(RuntimeError, match="cannot be deleted"):
+        del x._backward_hooks
+    y = torch.ones(2)
+    y._backward_hooks = {"a": lambda g: 1 / 0}  # of a tensor without a gradient: never called
+    (x + y).sum().backward()
+
+
+def test_gradcheck_where_gradients_are_missing():
+    def hooked(x):
+        y = x.clone()
+        y.register_hook(lambda g: g * 2 / 2)
+        return y
+
+    def careless(x):
+        y = x.clone()
+
+        def hook(g):
+            if g is None:
+                raise RuntimeError("None")
+        y.register_hook(hook)
+        return y
+    x = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    with pytest.warns(UserWarning, match="New undefined gradient support"), pytest.raises(RuntimeError, match="undefined output grads"):
+        torch.autograd.gradcheck(careless, (x,))
+    assert torch.autograd.gradcheck(careless, (x,), check_undefined_grad=False)
+
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x + y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, g
+
+        @staticmethod
+        def jvp(ctx, x_t, y_t):
+            ctx.set_materialize_grads(False)
+            return x_t + y_t if bool((y_t != 0).any()) or bool((x_t == 0).all()) else x_t * (1 if y_t.numel() else 2)
+    a, b = (torch.rand(2, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    assert torch.autograd.gradcheck(Wrong.apply, (a, b), check_forward_ad=True)
+
+
+def test_a_tangent_of_another_layout_is_copied():
+    from argand.autograd import forward_ad
+    with forward_ad.dual_level():
+        whole, part = torch.ones(4), torch.ones(5)[:4].detach()
+        assert forward_ad.unpack_dual(forward_ad.make_dual(torch.ones(4), whole)).tangent is whole
+        given = torch.ones(4)
+        found = forward_ad.unpack_dual(forward_ad.make_dual(part, given)).tangent
+        found *= 2
+        assert given.tolist() == [1] * 4
 
 
 def test_looking_at_a_node_costs_no_copy_of_the_gradient():

@@ -95,3 +95,25 @@ def test_batch_norm(training):
             near = {torch.float64: 1e-10, torch.float32: 2e-4, torch.bfloat16: 4e-2}[dtype]
             for a, b in zip([*expected, *moved[0]], [*got, *moved[1]], strict=True):
                 assert torch.allclose(a, b, rtol=near, atol=near * (1 + float(a.abs().max())))
+
+
+def test_strides_of_dimensions_of_size_one_say_the_format():
+    weight = torch.ones(8, 1, 3, 3).to(memory_format=torch.channels_last)
+    assert weight.stride() == (9, 1, 3, 1) and weight.to(torch.float64).stride() == (9, 1, 3, 1)
+    assert torch.ones_like(weight).stride() == torch.randint_like(weight, 3).stride() == weight.clone().stride() == (9, 1, 3, 1)
+    x = torch.rand(2, 1, 10, 10)
+    assert F.conv2d(x, weight).is_contiguous(memory_format=torch.channels_last)
+    assert F.conv2d(x, torch.ones(8, 1, 3, 3)).stride() == (512, 64, 8, 1)
+    square = torch.ones(16, 16, 1, 1).to(memory_format=torch.channels_last)
+    assert F.conv2d(torch.rand(1, 16, 5, 5), square).stride() == (400, 1, 80, 16)
+
+
+def test_a_volume_without_a_batch_keeps_its_format():
+    whole = torch.rand(1, 6, 12, 13, 14).contiguous(memory_format=torch.channels_last_3d)
+    x = whole[0].clone().requires_grad_()
+    assert x.stride() == (1, 14 * 13 * 6, 14 * 6, 6)
+    y, at = F.max_pool3d(x, (5, 6, 7), return_indices=True)
+    plain, plain_at = F.max_pool3d(whole[0].contiguous(), (5, 6, 7), return_indices=True)
+    assert y.stride() == at.stride() == (1, 4 * 6, 2 * 6, 6) and y.equal(plain) and at.equal(plain_at)
+    y.sum().backward()
+    assert x.grad.sum().item() == y.numel() and x.grad[x.detach() == y.detach().max()].item() == 1

@@ -5,6 +5,7 @@ from argand.nn.parameter import Parameter
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 CUDA = "cuda"
+torch.set_float32_precision("exact")  # results are compared with the CPU's
 
 
 def test_devices():

@@ -134,7 +134,7 @@ def test_a_model_of_one_process(group):
         torch.nn.parallel.DistributedDataParallel(torch.nn.ReLU())
     with pytest.raises(TypeError, match="must be callable"):
         model.register_comm_hook(None, None)
-    with pytest.raises(NotImplementedError, match="mixed_precision"):
+    with pytest.raises(TypeError, match="expected mixed_precision to be a _MixedPrecision, got int"):
         torch.nn.parallel.DistributedDataParallel(plain, mixed_precision=1)
 
 

@@ -171,6 +171,125 @@ def test_hooks(tmp_path):
     """)
 
 
+def test_hooks_by_name(tmp_path):
+    ddp(tmp_path, 2, """
+    from argand.distributed.algorithms.ddp_comm_hooks.debugging_hooks import noop_hook
+    x, y = data()
+    def grads(register):
+        wrapped = DDP(net()); register(wrapped); nn.functional.mse_loss(wrapped(part(x)), part(y)).backward(); return [p.grad for p in wrapped.parameters()]
+    plain, kinds = grads(lambda m: None), dist.BuiltinCommHookType
+    for a, b in zip(plain, grads(lambda m: m._register_builtin_comm_hook(kinds.ALLREDUCE))): near(a, b)
+    for a, b in zip(plain, grads(lambda m: m._register_builtin_comm_hook(kinds.FP16_COMPRESS))): assert torch.allclose(a, b, rtol=1e-3, atol=1e-4) and not a.equal(b)
+    alone = net(); nn.functional.mse_loss(alone(part(x)), part(y)).backward()
+    for p, g in zip(alone.parameters(), grads(lambda m: m.register_comm_hook(None, noop_hook))): near(p.grad, g)
+    """)
+
+
+def test_all_arguments(tmp_path):
+    """Those that change how gradients travel give the same gradients."""
+    ddp(tmp_path, 2, """
+    x, y = data(); loss = nn.functional.mse_loss
+    class Mesh:  # what has a group
+        def __init__(self, ndim): self.ndim = ndim
+        def get_group(self, mesh_dim): assert mesh_dim == 0; return dist.group.WORLD
+    def delayed(model, names): return [(name, p) for name, p in model.named_parameters() if name in names]
+    def made(**options):
+        model = net(seed=rank); names = options.pop("delayed", ())
+        if names: options.update(delay_all_reduce_named_params=delayed(model, names), param_to_hook_all_reduce=model[0].weight)
+        return DDP(model, **options)
+    alone, optimizer = net(0), None
+    for options, buckets in (({}, 1), ({"bucket_cap_mb": 0}, 6), ({"bucket_cap_mb_list": [0, 1]}, 2), ({"bucket_cap_mb_list": [1]}, 1), ({"bucket_cap_mb_list": []}, 1),
+                    ({"delayed": ["4.weight", "4.bias"]}, 1), ({"delayed": ["0.weight", "0.bias", "2.weight", "2.bias", "4.weight", "4.bias"]}, 1),
+                    ({"device_mesh": Mesh(1)}, 1), ({"static_graph": True}, 1), ({"gradient_as_bucket_view": True, "find_unused_parameters": True}, 1),
+                    ({"skip_all_reduce_unused_params": True, "batched_grad_copy": True, "lazy_bucket_allocation": True, "dim": 0}, 1)):
+        alone, wrapped = net(0), made(**options)
+        a, b = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (alone, wrapped))
+        for _ in range(3): step(alone, a, x, y); step(wrapped, b, part(x), part(y)); same_as(wrapped.module, alone)
+        assert len(wrapped._reducer.buckets()) == buckets, (options, wrapped._reducer.buckets())
+    wrapped = made(bucket_cap_mb=0, delayed=["4.weight", "4.bias"]); order = [list(p.shape) for p in wrapped._parameters_of_reducer]
+    assert order[:2] == [[3, 16], [3]] and wrapped._reducer.buckets()[-1] == [0]  # sent last
+    lazy = nn.Sequential(nn.LazyLinear(3))
+    for model, options, says in ((net(), {"bucket_cap_mb": -1}, "bucket_cap_mb=-1"), (net(), {"bucket_cap_mb_list": [1, -2]}, "bucket_cap_mb_list=[1, -2]"),
+                                 (net(), {"delay_all_reduce_named_params": []}, "need to be set at the same time"), (lazy, {}, "Run a dummy forward"),
+                                 (net(), {"device_mesh": Mesh(2)}, "Only 1D device mesh"), (net(), {"device_mesh": Mesh(1), "process_group": dist.group.WORLD}, "Cannot specify both"),
+                                 (net(), {"device_ids": [0]}, "only work with modules on a GPU"), (net(), {"output_device": 0}, "only work with modules on a GPU"),
+                                 (net(), {"device_ids": [0, 1]}, "a single element")):
+        try: DDP(model, **options); assert False, options
+        except (ValueError, RuntimeError) as e: assert says in str(e), e
+    assert made().parameters_to_ignore == set() and made().is_multi_device_module is False
+    """)
+
+
+def test_mixed_precision(tmp_path):
+    ddp(tmp_path, 2, """
+    from argand.nn.parallel.distributed import _MixedPrecision
+    import copy
+    torch.set_default_dtype(torch.float32)
+    def normed(): torch.manual_seed(0); return nn.Sequential(nn.Linear(5, 8), nn.BatchNorm1d(8), nn.Linear(8, 3))
+    seen = []
+    x, y = (t.float() for t in data())
+    alone = normed(); nn.functional.mse_loss(alone(part(x)), part(y)).backward(); means = [p.grad for p in alone.parameters()]
+    for g in means: dist.all_reduce(g, dist.ReduceOp.AVG)
+    for precision, sent in ((_MixedPrecision(torch.bfloat16, torch.float16, torch.bfloat16), torch.float16), (_MixedPrecision(torch.bfloat16), torch.bfloat16),
+                            (_MixedPrecision(torch.bfloat16, torch.float32), torch.float32), (_MixedPrecision(reduce_dtype=torch.bfloat16), torch.bfloat16)):
+        wrapped = DDP(normed(), mixed_precision=precision)
+        hook = wrapped.module[0].register_forward_pre_hook(lambda m, args: seen.append((args[0].dtype, m.weight.dtype)))
+        for again in (wrapped, copy.deepcopy(wrapped)):
+            again.zero_grad(); out = again(part(x)); assert out.dtype == (precision.param_dtype or torch.float32)
+            nn.functional.mse_loss(out.float(), part(y)).backward()
+            assert seen.pop() == (precision.param_dtype or torch.float32,) * 2
+            for p, g in zip(again.parameters(), means):
+                assert p.dtype == p.grad.dtype == torch.float32 and torch.allclose(p.grad, g, rtol=0.05, atol=0.02), (p.grad - g).abs().max()
+                assert p.grad.equal(p.grad.to(sent).float())
+                same = p.grad.clone(); dist.broadcast(same, 0); assert same.equal(p.grad)
+        assert wrapped.module[1].running_mean.dtype == (precision.buffer_dtype or torch.float32) and wrapped.module[1].num_batches_tracked.dtype == torch.int64
+        assert all(t.dtype != torch.bfloat16 for n, t in wrapped.state_dict().items() if "running" not in n)
+    """)
+
+
+def test_layers_that_checkpoints_share(tmp_path):
+    """checkpoint(use_reentrant=True) runs a backward for each use of a layer; its gradient is sent after the last."""
+    ddp(tmp_path, 2, """
+    from argand.utils.checkpoint import checkpoint
+    class Again(nn.Module):
+        def __init__(self, also_outside):
+            super().__init__(); torch.manual_seed(3); self.layer, self.other, self.also_outside = nn.Linear(5, 5), nn.Linear(5, 5), also_outside
+        def forward(self, x):
+            for i in range(3): x = self.other(checkpoint(lambda v: self.layer(v).tanh(), x, use_reentrant=True) if self.training else self.layer(x).tanh())
+            return self.layer(x) if self.also_outside else x
+    x, _ = data()
+    for also_outside in (False, True):
+        for late in (False, True):
+            alone, wrapped = Again(also_outside).eval(), DDP(Again(also_outside), bucket_cap_mb=0, static_graph=also_outside and not late)
+            if late and also_outside: wrapped._set_static_graph()
+            a, b = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (alone, wrapped))
+            for _ in range(3):
+                for m, o, v in ((alone, a, x), (wrapped, b, part(x))): o.zero_grad(); m(v.clone().requires_grad_()).pow(2).mean().backward(); o.step()
+                same_as(wrapped.module, alone)
+    """)
+
+
+def test_buffers(tmp_path):
+    """Which ranks' buffers count: at first, before each forward, and while some ranks have no batches left."""
+    ddp(tmp_path, 2, """
+    def normed(): torch.manual_seed(0); return nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.Linear(4, 3))
+    for options, at_first, later in (({}, 1.0, True), ({"broadcast_buffers": False}, 1.0 + rank, False), ({"forward_sync_buffers": False}, 1.0, False),
+                                     ({"broadcast_buffers": True, "forward_sync_buffers": False}, 1.0, False), ({"init_sync": False}, 1.0 + rank, True)):
+        model = normed(); model[1].running_mean.fill_(1.0 + rank); wrapped = DDP(model, **options)
+        assert model[1].running_mean.tolist() == [at_first] * 4 and wrapped.broadcast_buffers is later, options
+        model[1].running_mean.fill_(5.0 + rank); wrapped.eval(); wrapped(data()[0]); assert model[1].running_mean.tolist() == [5.0 if later else 5.0 + rank] * 4, options
+    model = normed(); DDP._set_params_and_buffers_to_ignore_for_model(model, ["1.running_mean", "0.bias"]); model[1].running_mean.fill_(1.0 + rank); model[0].bias.data.fill_(rank)
+    wrapped = DDP(model); wrapped(part(data()[0])).sum().backward()
+    assert model[1].running_mean[0] != 1.0 and float(model[0].bias[0]) == rank and wrapped.parameters_to_ignore == {"1.running_mean", "0.bias"}
+    # join(): those of the last rank that has batches, as in PyTorch
+    wrapped = DDP(normed()); x = data(24)[0]
+    with wrapped.join():
+        for i in range(4 - rank):
+            wrapped.module[1].running_mean.fill_(10.0 * i + rank); wrapped(x[i * 4:i * 4 + 4]).sum().backward(); wrapped.zero_grad()
+            mean = wrapped.module[1].running_mean - 0.9 * (10.0 * i + (1 if i < 3 else 0)); assert mean.abs().max() < 0.5, (i, mean)
+    """)
+
+
 def test_uneven_numbers_of_batches(tmp_path):
     ddp(tmp_path, 3, """
     x, y = data(30)

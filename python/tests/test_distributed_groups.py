@@ -1,6 +1,7 @@
 """Process groups of several processes: collectives, groups, objects, messages, and what goes wrong."""
 import datetime
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -51,6 +52,17 @@ def test_collectives(tmp_path, size):
         dist.barrier(); assert dist.barrier(async_op=True).wait()
         dist.monitored_barrier()
     """)
+
+
+PROGRAM = pathlib.Path(__file__).with_name("all_collectives.py")
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_every_dtype_and_reduction(size):
+    env = dict(os.environ, PYTHONPATH=str(PACKAGE), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), WORLD_SIZE=str(size), OMP_NUM_THREADS="1")
+    results = finish([subprocess.Popen([sys.executable, "-B", str(PROGRAM), "gloo"], env=dict(env, RANK=str(rank)), text=True, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE) for rank in range(size)], 400)
+    assert [result[:2] for result in results] == [(0, f"done {rank}\n") for rank in range(size)], results
 
 
 def test_methods_of_a_group_with_options(tmp_path):
@@ -131,6 +143,73 @@ def test_objects(tmp_path):
         if rank == 2:
             got = [None, None]; assert dist.recv_object_list(got, src=0) == 0 and got == ["x", {1: 2}]
         got = [None] * 3; dist.all_gather_object(got, {"t": torch.ones(2) * rank}, weights_only=True); assert got[2]["t"].tolist() == [2, 2]
+    """)
+
+
+def test_no_objects(tmp_path):
+    """Empty lists are the same call on all ranks."""
+    run(tmp_path, 2, """
+        for objects in ([], [None]):
+            dist.broadcast_object_list(objects, 0); assert objects in ([], [None])
+        if rank == 0: dist.send_object_list([], 1, use_batch=True); dist.send_object_list([{"t": torch.ones(2)}], 1, weights_only=True)
+        else:
+            assert dist.recv_object_list([], 0, use_batch=True) == 0
+            got = [None]; dist.recv_object_list(got, 0, weights_only=True); assert got[0]["t"].tolist() == [1, 1]
+        dist.barrier()
+    """)
+
+
+def test_what_a_work_gives(tmp_path):
+    """On all ranks, also on the one that sends."""
+    run(tmp_path, 2, """
+        t = torch.ones(2) * rank; w = dist.broadcast(t, 1, async_op=True); assert w.get_future().wait()[0] is w.result()[0] and w.result()[0].tolist() == [1, 1]
+        t = torch.ones(2); w = dist.reduce(t, 0, async_op=True); w.wait(); assert [r.tolist() for r in w.result()] == [t.tolist()]
+        assert dist.barrier(async_op=True).get_future().wait() == []
+    """)
+
+
+def test_several_calls_at_once(tmp_path):
+    run(tmp_path, 2, """
+        a, b = torch.ones(2) * rank, torch.ones(3) * rank
+        with dist._coalescing_manager(): dist.all_reduce(a); dist.all_reduce(b)
+        assert a.tolist() == [1] * 2 and b.tolist() == [1] * 3
+        outs = [torch.zeros(4), torch.zeros(6)]
+        with dist._coalescing_manager(async_ops=True) as cm:
+            for out, n in zip(outs, (2, 3)): assert dist.all_gather_into_tensor(out, torch.full((n,), float(rank))) is None
+            try:
+                with dist._coalescing_manager(): pass
+            except ValueError as e: assert "non-empty op list" in str(e)
+            else: assert False
+        assert cm.wait() and cm.is_completed() and outs[1].tolist() == [0, 0, 0, 1, 1, 1]
+        try:
+            with dist._coalescing_manager(): raise KeyError
+        except KeyError: dist.all_reduce(a); assert a.tolist() == [2] * 2
+        group = dist.group.WORLD
+        outs, parts = [torch.zeros(4)], [torch.zeros(2)]
+        work = group.allgather_into_tensor_coalesced(outs, [torch.ones(2)]); assert work.wait() and outs[0].tolist() == [1] * 4 and len(work.result()) == 1
+        assert group.reduce_scatter_tensor_coalesced(parts, [torch.ones(4)]).get_future().wait()[0].tolist() == [2, 2]
+        lists = [[torch.zeros(1), torch.zeros(2)] for _ in range(2)]; group.allgather_coalesced(lists, [torch.ones(1) * rank, torch.ones(2) * rank]).wait()
+        assert lists[1][1].tolist() == [1, 1] and group.monitored_barrier() is None
+    """)
+
+
+def test_the_same_by_other_names(tmp_path):
+    run(tmp_path, 2, """
+        out = torch.zeros(2, 2); dist.all_gather_single(out, torch.ones(2) * rank); assert out.tolist() == [[0, 0], [1, 1]]
+        out = torch.zeros(2); dist.reduce_scatter_single(out, torch.ones(4)); assert out.tolist() == [2, 2]
+        for call in (dist.gather_single, dist.gather_into_tensor):
+            out = torch.zeros(2, 3) if rank == 1 else None; call(torch.ones(3) * rank, out, dst=1); assert rank == 0 or out.tolist() == [[0] * 3, [1] * 3]
+        if rank == 0:
+            try: dist.gather_single(torch.ones(3), torch.zeros(5), dst=0); assert False
+            except ValueError as e: assert "gather_single: expected gather_tensor to be contiguous and to have 2 x 3 elements" in str(e), e
+        c10d = dist.distributed_c10d
+        assert dist.get_backend_config() == "cpu:gloo,cuda:gloo" and [d.type for d in dist.group.WORLD._device_types] == ["cpu", "cuda"]
+        assert dist.ReduceOp(dist.ReduceOp.MAX) is dist.ReduceOp.MAX and str(dist.ReduceOp.SUM) == "RedOpType.SUM"
+        assert dist.supports_complex(dist.ReduceOp.SUM) and not dist.supports_complex(dist.ReduceOp.MAX) and dist.default_pg_timeout == datetime.timedelta(minutes=30)
+        group = dist.group.WORLD
+        assert c10d._resolve_process_group(group.group_name) is group and c10d._get_pg_default_device() == torch.device("cpu") and group._get_backend_name() == "gloo"
+        store = group.get_group_store(); store.set(f"at {rank}", "x"); assert store.get(f"at {1 - rank}") == b"x"
+        dist.barrier()
     """)
 
 
@@ -255,6 +334,32 @@ def test_different_calls(tmp_path):
         assert status == 1 and "DistBackendError" in err, err
         assert "the ranks of the group call different things" in err and "script.py:8, call 2 of the group" in err, err
         assert "float32 [3]" in err and "float32 [2]" in err, err
+
+
+@pytest.mark.parametrize("call, says", [
+    ("dist.new_group([0, 1] if rank == 0 else [0, 2])", ["new_group(rank 0, rank 1)", "new_group(rank 0, rank 2)"]),
+    ("dist.new_group([1, 2]) if rank == 0 else dist.barrier()", ["new_group(rank 1, rank 2)", "barrier()"]),
+    ("dist.split_group(split_ranks=[[0], [1, 2]] if rank == 0 else [[0, 2], [1]])", ["new_group(rank 0)", "new_group(rank 0, rank 2)"])])
+def test_groups_that_differ(tmp_path, call, says):
+    """Otherwise members would wait for ranks that are in another group."""
+    begin = time.monotonic()
+    for status, out, err in finish(start(tmp_path, 3, call)):
+        assert status == 1 and "DistBackendError" in err and all(each in err for each in (*says, "script.py:6")), err
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize("got, says", [("torch.zeros(5)", "recv(float32 [5], from rank 0) at "), ("torch.zeros(1, dtype=torch.int64)", "recv(int64 [1], from rank 0) at ")])
+def test_a_message_that_is_not_as_its_tensor(tmp_path, got, says):
+    out = run(tmp_path, 2, f"""
+        if rank == 0: dist.send(torch.ones(2), 1)
+        else:
+            try: dist.recv({got}, 0)
+            except (ValueError, TypeError, RuntimeError) as e: print(e)
+        dist.barrier(); t = torch.zeros(3)
+        if rank == 0: dist.send(torch.ones(3), 1)
+        else: dist.recv(t, 0); assert t.tolist() == [1] * 3  # the next one is taken
+    """)
+    assert says in out[1] and "rank 0 of the world has sent" in out[1] and "script.py:9" in out[1], out
 
 
 # Rank 0 holds the store.
@@ -535,7 +640,24 @@ def test_mpi_is_not_for_processes_of_another_launcher(tmp_path):
     """)
 
 
-@pytest.mark.skipif(not argand.distributed.is_mpi_available() or not shutil.which("mpirun"), reason="MPI is not installed")
+NO_MPI = pytest.mark.skipif(not argand.distributed.is_mpi_available() or not shutil.which("mpirun"), reason="MPI is not installed")
+
+
+def mpirun(size, *program, timeout=60):
+    env = dict(os.environ, PYTHONPATH=str(PACKAGE), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
+    ended = subprocess.run(["mpirun", "--oversubscribe", "-n", str(size), sys.executable, "-B", *map(str, program)], env=env, text=True,
+                           capture_output=True, timeout=timeout)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert sorted(ended.stdout.split("\n"))[1:] == [f"done {rank}" for rank in range(size)], ended.stdout + ended.stderr
+
+
+@NO_MPI
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_every_dtype_and_reduction_by_mpi(size):
+    mpirun(size, PROGRAM, "mpi", timeout=400)
+
+
+@NO_MPI
 def test_mpi(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent("""
@@ -555,7 +677,4 @@ def test_mpi(tmp_path):
         dist.barrier(); dist.destroy_process_group()
         os.write(1, f"done {rank}\\n".encode())  # mpirun mixes lines that come in pieces
     """))
-    env = dict(os.environ, PYTHONPATH=str(PACKAGE), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    ended = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", sys.executable, "-B", str(script)], env=env, text=True, capture_output=True,
-                           timeout=60)
-    assert ended.returncode == 0 and sorted(ended.stdout.split("\n"))[1:] == ["done 0", "done 1", "done 2"], ended.stdout + ended.stderr
+    mpirun(3, script)

@@ -146,7 +146,7 @@ def test_a_trace_with_results_writes_and_constants():
     assert lines(traced) == [
         "def forward(self, x_1, y_1):",
         "mul = torch.ops.aten.mul.Tensor(x_1, y_1)", "add = torch.ops.aten.add.Tensor(mul, 1)", "relu = torch.ops.aten.relu.default(add)",
-        "max_1 = torch.ops.aten.max.dim(relu, 1)", "getitem = max_1[0]", "add_ = torch.ops.aten.add_.Tensor(relu, x_1)",
+        "max_1 = torch.ops.aten.max.dim(relu, 1)", "getitem = max_1[0]", "getitem_1 = max_1[1]", "add_ = torch.ops.aten.add_.Tensor(relu, x_1)",
         "ones = torch.ops.aten.ones.default([2], device = device(type='cpu'), pin_memory = False)",
         "sum_1 = torch.ops.aten.sum.default(ones)", "add_1 = torch.ops.aten.add.Tensor(getitem, sum_1)",
         "_param_constant0 = self._param_constant0", "t = torch.ops.aten.t.default(_param_constant0)",

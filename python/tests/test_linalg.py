@@ -219,3 +219,28 @@ def test_gradients_of_slogdet_where_there_is_no_inverse():
     sign = torch.slogdet(alone.detach().real.requires_grad_())[0]
     x = regular.clone().requires_grad_()
     assert torch.autograd.grad(torch.slogdet(x)[0], x, allow_unused=True) == (None,) and sign.item() == -1
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_lobpcg(batch):
+    torch.manual_seed(0)
+    root, scale = torch.randn(*batch, 9, 9, dtype=torch.float64), torch.randn(*batch, 9, 9, dtype=torch.float64)
+    A, B = root @ root.mT, scale @ scale.mT + 9 * torch.eye(9, dtype=torch.float64)
+    every = torch.linalg.eigvalsh(A)
+    values, vectors = torch.lobpcg(A, k=2)
+    assert torch.allclose(values, every[..., -2:].flip(-1)) and torch.allclose(A @ vectors, vectors * values[..., None, :])
+    values, vectors = torch.lobpcg(A, B=B, k=3, largest=False)
+    assert torch.allclose(A @ vectors, B @ vectors * values[..., None, :]) and (values[..., 0] <= values[..., 1]).all()
+    assert torch.allclose(vectors.mT @ B @ vectors, torch.eye(3, dtype=torch.float64).expand(*batch, 3, 3), atol=1e-10)
+    A.requires_grad_()
+    torch.lobpcg(A, k=1)[0].sum().backward()
+    assert torch.allclose(A.grad, A.grad.mT)
+
+
+def test_lobpcg_refuses():
+    with pytest.raises(ValueError, match="smaller than 3 x the number of requested eigenpairs"):
+        torch.lobpcg(torch.eye(5), k=2)
+    with pytest.raises(ValueError, match="expected square matrices, got A of shape"):
+        torch.lobpcg(torch.ones(3, 4))
+    with pytest.warns(UserWarning, match="tracker"):
+        torch.lobpcg(torch.eye(5), k=1, tracker=print)

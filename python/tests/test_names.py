@@ -178,7 +178,6 @@ REFUSED = {
     "argand.cuda.memory": ["MemPool", "reset_peak_host_memory_stats"],
     "argand.cuda.nccl": ["version"],
     "argand.export": ["Dim", "export"],
-    "argand.func": ["functionalize"],
     "argand.library": ["opcheck", "register_autocast"],
     "argand.package": ["PackageImporter"],
     "argand.quantization": ["prepare", "QConfig"],

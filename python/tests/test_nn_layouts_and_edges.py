@@ -163,3 +163,11 @@ def test_backward_of_affine_grid_may_run_twice(sizes):
         assert torch.autograd.gradcheck(lambda t: F.affine_grid(t, sizes, align), theta)
         assert torch.autograd.gradgradcheck(lambda t: F.affine_grid(t, sizes, align), theta)
     assert F.affine_grid(theta.to("meta"), sizes).shape == (sizes[0], *sizes[2:], n)
+
+
+@pytest.mark.parametrize("training", (True, False))
+def test_synchronized_batch_norm_in_one_process_is_batch_norm(training):
+    """On the CPU too, as a model that SyncBatchNorm.convert_sync_batchnorm() made is often tried out there first."""
+    x = torch.arange(12.).view(2, 3, 2).square()
+    plain, converted = torch.nn.BatchNorm1d(3).train(training), torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.BatchNorm1d(3)).train(training)
+    assert plain(x).equal(converted(x)) and plain.running_mean.equal(converted.running_mean)

@@ -122,3 +122,39 @@ def test_the_inverse_of_a_factor_with_a_0_on_its_diagonal():
 def test_zeros_and_ones_are_written_as_any_dtype():
     out = torch.empty(0, dtype=torch.int8)
     assert torch.bernoulli(torch.ones(3), out=out) is out and out.tolist() == [1, 1, 1]
+
+
+def test_errors_have_words_of_pytorchs():
+    conv = torch.nn.functional.conv2d
+    for function, error, words in (
+            (lambda: torch.tensor(), TypeError, 'tensor\\(\\) missing 1 required positional arguments: "data"'),
+            (lambda: conv(torch.zeros(1, 1, 1, 6, dtype=torch.long), torch.zeros(1, 1, 1, 3)), RuntimeError, "(?=.*Long)(?=.*Float)"),
+            (lambda: torch.cummax(torch.ones(3), 0, out=(torch.empty(0, dtype=torch.int16), torch.empty(0, dtype=torch.long))), RuntimeError,
+             "expected scalar_type Float but found Short"),
+            (lambda: torch.ones(3, 0).index_select(1, torch.tensor([0])), IndexError, "self indexing axis dim should be positive"),
+            (lambda: torch.ones(3).index_select(0, torch.tensor([5])), IndexError, "INDICES element is out of DATA bounds"),
+            (lambda: torch.ones(3).apply_(lambda v: "a"), TypeError, "expected the function to return a number, got str"),
+            (lambda: torch.nn.functional.adaptive_max_pool2d(torch.ones(1, 4, 4, dtype=torch.int32), 2), RuntimeError, "not implemented"),
+            (lambda: torch.nn.functional.fractional_max_pool2d(torch.ones(1, 4, 4), (1,), 2), RuntimeError, "kernel_size must either be")):
+        with pytest.raises(error, match=words):
+            function()
+    x = torch.arange(4)
+    for index, source in ((x[:2], torch.ones(2, dtype=torch.long)), (torch.tensor([0, 1]), x[:2])):
+        with pytest.raises(RuntimeError, match="unsupported operation"):
+            x.put_(index, source)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex64])
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean"])
+def test_reductions_of_few_elements_are_rounded_at_each_step(dtype, reduce):
+    torch.manual_seed(0)
+    start, source, index = torch.randn(7, 9).to(dtype), torch.randn(30, 9).to(dtype), torch.randint(7, (30, 9))
+    expected, counts = start.clone(), torch.ones(7, 9)
+    for i in range(30):
+        for j in range(9):
+            at = index[i, j], j
+            expected[at] = expected[at] * source[i, j] if reduce == "prod" else expected[at] + source[i, j]
+            counts[at] += 1
+    if reduce == "mean":
+        expected /= counts
+    assert torch.equal(start.scatter_reduce(0, index, source, reduce), expected)

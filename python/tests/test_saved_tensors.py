@@ -133,6 +133,24 @@ def test_mutation_of_kept_tensors():
     assert x.grad.tolist() == [2.0, 4.0]
 
 
+def test_what_is_kept_is_copied_when_it_is_written():
+    x = torch.tensor([1.0, 2.0], requires_grad=True).clone()
+    b = torch.ones(2)
+    with graph.allow_mutation_on_saved_tensors() as known:
+        first, second = x ** 2, x * b
+        assert len(known.cloned) == 0
+        x[:1].mul_(3)  # through a view
+        torch.sin(torch.zeros(2), out=b)
+        assert len(known.cloned) == 2  # of x once, and of b
+        del first
+        assert len(known.cloned) == 1
+        second.sum().backward(retain_graph=True)
+        with pytest.raises(RuntimeError, match="contexts cannot be nested"):
+            graph.allow_mutation_on_saved_tensors().__enter__()
+    with pytest.raises(AssertionError, match="Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"):
+        second.sum().backward()
+
+
 @pytest.mark.parametrize("mode, calls", [("all", [[[2.0], [3.0], None]]), ("any", [[3.0]])])
 def test_a_hook_of_several_tensors(mode, calls):
     a, b, c = (torch.tensor([v], requires_grad=True) for v in (3.0, 2.0, 5.0))

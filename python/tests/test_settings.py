@@ -24,10 +24,10 @@ def warned(function, *arguments):
 
 @pytest.fixture
 def precisions():
-    """The settings of precision, which are as they were at first after the test."""
+    """The settings of precision, none of which allows TF32; they are as they were at first after the test."""
+    BACKENDS.cudnn.conv.fp32_precision = "none"
     yield BACKENDS
-    for level in (BACKENDS, BACKENDS.cudnn, BACKENDS.cudnn.conv, BACKENDS.cuda.matmul):
-        level.fp32_precision = "none"
+    torch.set_float32_precision("default")
 
 
 # ---- what switches take
@@ -74,6 +74,25 @@ def test_denormals():
 
 def reached():
     return torch._C._allow_tf32_matmul(), torch._C._allow_tf32_cudnn()
+
+
+def test_convolutions_may_use_tf32_at_first():
+    program = "import argand; b = argand.backends; print(b.cudnn.allow_tf32, b.cudnn.conv.fp32_precision, b.cuda.matmul.allow_tf32)"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split() == [
+        "True", "tf32", "False"]
+
+
+def test_precision_of_all(precisions):
+    for name, expected in (("exact", (False, False)), ("fast", (True, True)), ("default", (False, True))):
+        precisions.fp32_precision = "tf32"  # replaced, too
+        torch.set_float32_precision(name)
+        assert reached() == expected and torch.get_float32_precision() == name
+        assert (precisions.cuda.matmul.allow_tf32, precisions.cudnn.allow_tf32) == expected
+    precisions.cudnn.allow_tf32 = False
+    precisions.cuda.matmul.allow_tf32 = True
+    assert torch.get_float32_precision() == "other"
+    with pytest.raises(ValueError, match="expected 'exact', 'default' or 'fast', got 'highest'"):
+        torch.set_float32_precision("highest")
 
 
 def test_precision_reaches_products_and_convolutions(precisions):

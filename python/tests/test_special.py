@@ -100,9 +100,20 @@ def test_integers():
     assert torch.gcd(a, b).tolist() == [6, 6, 5, 0, 7] and torch.lcm(a, b).tolist() == [36, 36, 0, 0, 7]
     small = torch.tensor([-128], dtype=torch.int8)
     assert torch.gcd(small, small).tolist() == [-128]  # 128 is no int8
+
+
+def test_frexp():
     mantissa, exponent = torch.frexp(torch.tensor([8.0, -0.3, 0.0, INF, NAN]))
     assert mantissa.tolist()[:4] == pytest.approx([0.5, -0.6, 0.0, INF]) and exponent.tolist() == [4, -1, 0, 0, 0]
     assert exponent.dtype == torch.int32
+    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
+        powers = torch.arange(-1074, 1024, dtype=torch.float64).exp2()
+        x = torch.cat([powers, -powers * (1 - 2.0 ** -9), powers * (1 + 2.0 ** -7), torch.tensor([-0.0])]).to(dtype)
+        x = x[x.isfinite()]
+        mantissa, exponent = torch.frexp(x)
+        assert mantissa.dtype == dtype
+        assert list(zip(mantissa.tolist(), exponent.tolist())) == [math.frexp(number) for number in x.tolist()]
+    assert math.copysign(1, torch.frexp(torch.tensor(-0.0))[0].item()) == -1
 
 
 def test_put():

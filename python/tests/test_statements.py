@@ -84,9 +84,9 @@ def test_compile():
         torch.compile(branches, backend=backend, fullgraph=True)(torch.ones(2))
 
 
-@says("**TF32 is off** in convolutions, too, until `torch.backends.cudnn.allow_tf32 = True`")
+@says("**TF32** is as in PyTorch: convolutions of float32 use it on a GPU, products do not")
 def test_tf32():
-    assert torch.backends.cudnn.allow_tf32 is False and torch.get_float32_matmul_precision() == "highest"
+    assert torch.backends.cudnn.allow_tf32 is True and torch.get_float32_matmul_precision() == "highest"
 
 
 @says("Recurrent networks follow `torch.backends.cuda.matmul`.", "here both show what holds.")

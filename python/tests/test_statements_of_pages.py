@@ -66,12 +66,16 @@ def test_threads_do_not_matter():
     assert sums[0] == sums[1] == sums[2]
 
 
-@readme("TF32 is off on a GPU, in convolutions too, until you turn it on with PyTorch's switches "
-        "(`set_float32_matmul_precision`, `set_allow_tf32_cudnn`).")
-def test_switches_of_tf32():
-    assert torch.get_float32_matmul_precision() == "highest" and not torch.backends.cudnn.allow_tf32
-    assert not torch.backends.cuda.matmul.allow_tf32
-    assert any("set_allow_tf32_cudnn(" in path.read_text() for path in (ROOT / "argand").rglob("*.h"))
+@readme("As in PyTorch, convolutions use TF32 and products do not.", '`set_float32_precision("exact")` turns TF32 off, and `"fast"`')
+def test_switch_of_tf32():
+    tf32 = lambda: (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32)  # noqa: E731
+    assert tf32() == (False, True)
+    torch.set_float32_precision("exact")
+    assert tf32() == (False, False)
+    torch.set_float32_precision("fast")
+    assert tf32() == (True, True)
+    torch.set_float32_precision("default")
+    assert any("void set_float32_precision(" in path.read_text() for path in (ROOT / "argand").rglob("*.h"))
 
 
 @readme("`manual_seed`, `rand`, `randn`, `randint`, `randperm` and the `nn` initialisers give the same numbers as PyTorch on the "

@@ -36,7 +36,7 @@ def test_ragged_sequences(data, message):
 def test_what_is_no_number():
     with pytest.raises(TypeError, match="invalid data type 'str'"):
         torch.tensor([1, "a"])
-    with pytest.raises(ValueError, match="does not fit 64 bits"):
+    with pytest.raises(ValueError, match="expected integers of int64"):
         torch.tensor([2**70])
 
 
@@ -283,7 +283,7 @@ def test_out_argument():
 @pytest.mark.parametrize("call, message", [
     (lambda x: torch.add(x, "a"), r"add\(\): argument 'other' \(position 2\) must be Tensor or Number, not str"),
     (lambda x: x.add("a"), r"add\(\): argument 'other' \(position 1\) must be"),
-    (lambda x: torch.mm(x), r"mm\(\) missing 1 required argument: 'mat2'"),
+    (lambda x: torch.mm(x), r'mm\(\) missing 1 required positional arguments: "mat2"'),
     (lambda x: torch.mm(x, x, x), r"mm\(\) takes 2 positional arguments but 3 were given"),
     (lambda x: x.relu(1), r"relu\(\) takes 0 positional arguments but 1 was given"),
     (lambda x: torch.relu(x, foo=1), r"relu\(\) got an unexpected keyword argument 'foo'"),

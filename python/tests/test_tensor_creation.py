@@ -14,11 +14,15 @@ def default(request):
 
 
 def test_dtypes_of_numpys_numbers_in_lists(default):
-    for kind in ("float32", "float16", "int32", "int64", "uint8", "complex64", "bool_"):
+    for kind in ("float64", "float32", "float16", "int32", "int64", "uint8", "complex64", "complex128", "bool_"):
         number = getattr(np, kind)(1)
         expected = getattr(torch, kind.rstrip("_"))
         assert torch.tensor([number]).dtype is torch.tensor([[number, np.array(1, dtype=kind)]]).dtype is expected
-    assert torch.tensor([np.float64(1)]).dtype is default  # a Python float
+    for kind in ("float64", "float32", "int32", "complex128"):
+        rows = np.ones((2, 3), kind)
+        assert torch.tensor(list(rows)).dtype is torch.tensor([rows]).dtype is torch.as_tensor([[rows[0]], [rows[1]]]).dtype is getattr(torch, kind)
+    assert torch.tensor([np.float64(1) / 3, 1]).tolist() == [1 / 3, 1.]  # not rounded on the way
+    assert torch.tensor([1., 2]).dtype is torch.tensor([type("Real", (float,), {})(1)]).dtype is default
     assert torch.tensor(((7, 5), (9, np.array(5.)))).dtype is torch.float64
     assert torch.tensor(((7, np.array(5)), (np.array(9), 5.))).dtype is default
     assert torch.tensor([np.float32(1), 2]).dtype is torch.float32

@@ -215,6 +215,10 @@ class Others(CliTest):
         count = int(re.search(r"operators +(\d+)", self.run_cli("info").stdout)[1])
         self.assertEqual(len(self.run_cli("ops").stdout.splitlines()), count)
 
+    def test_no_op_falls_back_to_the_cpu(self):
+        result = self.run_cli("ops", "--fallbacks")
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+
     def test_a_reader_that_went_away_does_not_stop_the_training(self):
         out = self.folder / "out"
         process = subprocess.Popen(self.command(*self.train_arguments(out)), stdout=subprocess.PIPE,

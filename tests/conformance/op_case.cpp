@@ -8,6 +8,7 @@
 #include <set>
 
 #include "argand/core/cpu_generator.h"
+#include "argand/core/float32_precision.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/runtime/backend.h"
@@ -49,8 +50,9 @@ std::vector<Sample> samples_of(const OpInfo& op) { return std::move(sink_of(op).
 // ---- the device under test
 
 namespace {
-// Exit status 77: ctest counts it as skipped.
+// Exit status 77: ctest counts it as skipped.  Bounds of errors are those of float32.
 Device device_of_environment() {
+  set_float32_precision("exact");
   const char* text = std::getenv("ARGAND_TEST_DEVICE");
   const Device device(text && *text ? text : "cpu");
   std::string why;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "argand/core/float32_precision.h"
 #include "argand/exec/cuda.h"
 
 namespace argand {
@@ -14,6 +15,7 @@ class CudaTest : public testing::Test {
   void SetUp() override {
     std::string why;
     if (!find_backend(kCUDA, &why)) GTEST_SKIP() << why;
+    set_float32_precision("exact");  // values are compared with those of the CPU, and within bounds of float32
   }
   static bool kernels_run() { return cuda::get_device_name() != "dry run"; }
 };

@@ -56,6 +56,26 @@ TEST_F(CudaLinalg, LuMultipliesBack) {
       }
 }
 
+TEST_F(CudaLinalg, LdlSolvesSymmetricSystems) {
+  for (const ScalarType type : kTypes)
+    for (const int64_t n : kRows)
+      for (const auto& batch : batches_for(n))
+        for (const bool hermitian_too : {false, true}) {
+          const Tensor general = numbers(with(batch, n, n), type);
+          const Tensor A = general + (hermitian_too ? mH(general) : general.mT()), B = numbers(with(batch, n, 3), type);
+          const auto [LD, pivots, info] = linalg_ldl_factor_ex(A.tril().cuda(), hermitian_too);
+          EXPECT_FALSE(info.cpu().any().item<bool>()) << name("ldl", A);
+          EXPECT_TRUE(LD.equal(LD.tril())) << name("ldl", A);
+          const Tensor x = wide(linalg_ldl_solve(LD, pivots, B.cuda(), hermitian_too));
+          const double size = std::max(largest(x), 1.0);
+          expect_near(wide(A).matmul(x), B, limit(A, static_cast<double>(std::max<int64_t>(n, 1)), largest(A) * size),
+                      name("ldl", A));
+          if (A.numel() > 0) {
+            EXPECT_FALSE(message_of<ValueError>([&] { linalg_ldl_solve(LD, pivots + 1000, B.cuda()); }).empty());
+          }
+        }
+}
+
 TEST_F(CudaLinalg, SolvesSystems) {
   for (const ScalarType type : kTypes)
     for (const int64_t n : kRows)

@@ -5,13 +5,7 @@
 namespace argand {
 namespace {
 
-class PrecisionTest : public ComputingCudaTest {
- protected:
-  void TearDown() override {
-    set_allow_tf32_matmul(false);
-    set_allow_tf32_cudnn(false);
-  }
-};
+using PrecisionTest = ComputingCudaTest;  // each test begins with "exact"
 
 // 1 + 2^-12 needs more bits than TF32 has; sums of 256 of them are exact in float32.
 constexpr double kFine = 1 + 1.0 / 4096;
@@ -34,9 +28,12 @@ TEST_F(PrecisionTest, ConvolutionsAreFloat32UnlessAllowed) {
   const Tensor x = full({8, 64, 16, 16}, kFine, TensorOptions(kCUDA)), w = ones({64, 64, 2, 2}, TensorOptions(kCUDA));
   const auto convolved = [&] { return conv2d(x, w).max().item<float>(); };
   EXPECT_EQ(convolved(), 256 * kFine);
-  set_allow_tf32_cudnn(true);
-  EXPECT_NEAR(convolved(), 256 * kFine, 0.1);
-  set_allow_tf32_cudnn(false);
+  for (const char* precision : {"default", "fast"}) {
+    set_float32_precision(precision);
+    EXPECT_EQ(get_float32_precision(), precision);
+    EXPECT_NEAR(convolved(), 256 * kFine, 0.1);
+  }
+  set_float32_precision("exact");
   EXPECT_EQ(convolved(), 256 * kFine);
 }
 

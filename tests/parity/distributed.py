@@ -63,7 +63,7 @@ def lines_of(name, begin):
                 raise Failed(f"not ended after {LONGEST} s") from None
             if ended.returncode != 0:
                 raise Failed(ended.stderr[-3000:])
-            lines += [line for line in ended.stdout.splitlines() if line.startswith("[") or not before]
+            lines += [line for line in ended.stdout.splitlines() if line.startswith("[") or line and not before]
     return sorted(lines)
 
 

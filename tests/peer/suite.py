@@ -9,7 +9,8 @@ processes of its own, under limits of time for a test and of memory.  A test tha
 goes on after it.  Differences that are known stand in suite_known.txt (FILE::CLASS.TEST | REASON, patterns allowed); any other is a
 failure, and so is a line of a file that ran whole and that explains nothing.  With --with, failures that no line explains run with the PyTorch
 of that Python, too: those that it does not pass either are counted as outdated, and are no difference of ours.  A reason that begins with
-"not here:" says that the tests are about something that the library does not have.  --table writes the counts into a Markdown file, between
+"not here:" says that the tests are about something that the library does not have, one that begins with "works here:" that a test fails
+only because PyTorch refuses something, one with "outdated:" that a newer PyTorch fails it, too.  --table writes the counts into a Markdown file, between
 its marks if it has them; the share is that of the tests that pass, of those whose subject is here and that PyTorch passes.  --jobs runs so
 many processes at once.  --take judges what earlier runs wrote by --results, and runs nothing.  The exit status is 1 where something differs.
 Last `N passed, N failed`.
@@ -44,7 +45,9 @@ FILES = ["test_torch", "test_indexing", "test_view_ops", "test_shape_ops", "test
          "nn/test_pruning"]
 OUTCOMES = ("passed", "failed", "error", "skipped", "crashed", "not run", "outdated")
 BAD = ("failed", "error", "crashed", "not run")
-OTHER_SUBJECT = "not here: "  # how the reason of a line begins whose tests are about something that the library does not have
+# How the reason of a line begins, by the column that counts its tests: those about something that the library does not have, and those of
+# which all that fails is that PyTorch refuses something, and those that a newer PyTorch does not pass either.
+REASONS = {"not here: ": "other subjects", "works here: ": "works here", "outdated: ": "outdated"}
 GROUP = 25  # tests that one process runs
 
 
@@ -169,7 +172,7 @@ def outcomes_of(files, options, explained):
         yield run.file, run.outcomes
 
 
-COLUMNS = ("passed", "differ", "other subjects", "not explained", "outdated", "skipped")
+COLUMNS = ("passed", "differ", "other subjects", "works here", "not explained", "outdated", "skipped")
 
 
 def column_of(outcome, lines):
@@ -178,7 +181,7 @@ def column_of(outcome, lines):
         return outcome.kind
     if not lines:
         return "not explained"
-    return "other subjects" if any(line.reason.startswith(OTHER_SUBJECT) for line in lines) else "differ"
+    return next((column for words, column in REASONS.items() if any(line.reason.startswith(words) for line in lines)), "differ")
 
 
 def table(counts, path):

@@ -47,7 +47,7 @@ def test_each_outcome_is_told_and_costs_that_test_alone(tmp_path):
     for name, why in (("e_crashes", "ended by SIGSEGV"), ("f_hangs", "hangs: no end within 4 seconds"), ("g_eats", "memory: more than 0.5 GiB"),
                       ("h_exits", "ended with status 3")):
         assert f"crashed: test_made_up::T.test_{name}: {why}" in ran.stdout
-    assert "| test_made_up | 3 | 0 | 0 | 8 | 0 | 1 | 27.3 % |" in (tmp_path / "table.md").read_text()
+    assert "| test_made_up | 3 | 0 | 0 | 0 | 8 | 0 | 1 | 27.3 % |" in (tmp_path / "table.md").read_text()
 
 
 def test_several_processes_run_each_test_once_and_results_can_be_judged_later(tmp_path):
@@ -67,9 +67,10 @@ def test_known_differences_are_no_failures_and_stale_lines_are(tmp_path):
     lines = "".join(f"test_made_up::T.test_{name} | it is made so\n" for name in DIFFERENT)
     page = tmp_path / "page.md"
     page.write_text("Before.\n<!-- suite -->\nold\n<!-- /suite -->\nAfter.\n")
-    ran = run(tmp_path, lines.replace("b_fails | ", "b_fails | not here: "), more=["--table", str(page)])
+    marked = lines.replace("b_fails | ", "b_fails | not here: ").replace("error | ", "error | works here: ")
+    ran = run(tmp_path, marked, more=["--table", str(page)])
     assert page.read_text().startswith("Before.\n<!-- suite -->\n| file |") and page.read_text().endswith("\n<!-- /suite -->\nAfter.\n")
-    assert "| test_made_up | 3 | 7 | 1 | 0 | 0 | 1 | 30.0 % |" in page.read_text() and "old" not in page.read_text()
+    assert "| test_made_up | 3 | 6 | 1 | 1 | 0 | 0 | 1 | 33.3 % |" in page.read_text() and "old" not in page.read_text()
     assert ran.returncode == 0 and ran.stdout.splitlines()[-1] == "3 passed, 0 failed", ran.stdout + ran.stderr
     ran = run(tmp_path, lines + "test_made_up::T.test_a_passes | no more\ntest_other::* | not run\n")
     assert ran.returncode == 1 and "nothing differs like this any more" in ran.stdout and ran.stdout.endswith("3 passed, 1 failed\n")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "argand/core/float32_precision.h"
 #include "argand/exec/cuda.h"
 #include "argand/exec/op_info.h"
 #include "argand/kernels/cpu/vector_unit.h"
@@ -54,8 +55,8 @@ void print_gpus() {
   std::printf("%s", backend_of(kCUDA).versions().c_str());
 }
 
-// Where an op runs when its tensors are on a GPU.
-const char* place_on_gpu(const OpInfo& op) { return op.kind == OpKind::kKernel && !op.runs_anywhere ? "cpu" : "gpu"; }
+// Whether an op runs on the CPU when its tensors are on a GPU.
+bool falls_back(const OpInfo& op) { return op.kind == OpKind::kKernel && !op.runs_anywhere; }
 
 }  // namespace
 
@@ -65,19 +66,22 @@ int print_info() {
   std::printf("cpu         %d threads, %s vectors\n", get_num_threads(), vector_unit_name());
   print_gpus();
   std::printf("operators   %zu\n", all_ops().size());
+  std::printf("float32     %s: TF32 on GPUs %s\n", get_float32_precision().c_str(),
+              allow_tf32_cudnn() ? "in convolutions" : "nowhere");
   std::printf("libraries   zlib %s, libpng %s\n", zlibVersion(), png_get_libpng_ver(nullptr));
   return 0;
 }
 
-int print_ops() {
+int print_ops(bool only_fallbacks) {
   for (const OpInfo* op : all_ops()) {
+    if (only_fallbacks && !falls_back(*op)) continue;
     std::string dtypes;
     for (int t = 0; t < kNumScalarTypes; ++t)
       if (contains(op->dtypes, static_cast<ScalarType>(t)))
         dtypes += str(dtypes.empty() ? "" : " ", static_cast<ScalarType>(t));
     if (op->kind == OpKind::kComposite || op->dtypes == kAllTypes) dtypes = "all";
     std::printf("%-32s %-10s %-9s %-4s %s\n", op->name.c_str(), kind_name(op->kind),
-                op->kind == OpKind::kPointwise ? "fusible" : "", place_on_gpu(*op), dtypes.c_str());
+                op->kind == OpKind::kPointwise ? "fusible" : "", falls_back(*op) ? "cpu" : "gpu", dtypes.c_str());
   }
   return 0;
 }

@@ -170,7 +170,10 @@ int main(int argc, char** argv) {
   add_ckpt(app, ckpt_options, status);
   add_mem(app, mem_options, status);
   app.add_subcommand("info", "Version, devices and features")->callback([&] { status = argand::cli::print_info(); });
-  app.add_subcommand("ops", "The operators there are")->callback([&] { status = argand::cli::print_ops(); });
+  bool only_fallbacks = false;
+  CLI::App* ops = app.add_subcommand("ops", "The operators there are");
+  ops->add_flag("--fallbacks", only_fallbacks, "Only those that run on the CPU when their tensors are on a GPU");
+  ops->callback([&] { status = argand::cli::print_ops(only_fallbacks); });
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw CLI::RequiredError(kCommands);

@@ -9,12 +9,12 @@ from python_imports import FOLDER, PACKAGE, cycle_in, edges_of, imports_of, knot
 # name stands for the module and all below it, apart from those that have a longer name here.
 LAYERS = {
     "base": """
-        __future__ _c_functorch _compile_options _contextlib _cuda_libraries _dtype_limits _dtypes _failures
-        _float32_precision _forks _global_settings _hook_handles _ignored _numpy_if_loaded _overridable
+        __future__ _aten_overrides _compile_options _contextlib _cuda_libraries _dtype_limits _dtypes _failures
+        _float32_precision _forks _given_hooks _global_settings _hook_handles _ignored _numpy_if_loaded _overridable
         _per_rank _plain_functions _process_end _removed _schemas _serialization_state _sharing _surface
         _switches _symbolic_numbers _tags _tensor_arguments torch_version utils version""",
     "tensors": """
-        _VF _buffers _control_flow _copies _decompositions _dispatch _foreach _functions _lowrank _overloads
+        _VF _buffers _control_flow _copies _decompositions _dispatch _dispatched_metadata _foreach _functions _lobpcg _lowrank _overloads
         _rare_ops _tensor _tensor_str _typed_storage _untyped_storage fft linalg overrides quasirandom
         return_types signal sparse special storage testing types utils._device utils._mode_utils
         utils._python_dispatch utils.cpp_extension utils.dlpack""",
@@ -23,7 +23,7 @@ LAYERS = {
     "methods": "_tensor_methods",
     "modules": "_higher_order_ops backends functional nn",
     "training": """
-        _custom_ops _functorch _ops _rare_settings _subclasses _utils ao cuda._utils cuda.graphed distributions
+        _c_functorch _custom_ops _functorch _ops _rare_settings _subclasses _utils ao cuda._utils cuda.graphed distributions
         func library masked onnx optim utils._checkpoint_debug utils._checkpoint_regions utils._foreach_utils
         utils._selective_checkpoint utils.checkpoint""",
     "files": """

@@ -335,32 +335,20 @@ def table(ops):
 # What stands before the operators on the reference page.
 ON_A_GPU = """## On a GPU
 
-Every operator runs on tensors of a GPU. {count} kernels run on the CPU then: their tensors go there and the results
-return, with one warning. Operators that are written in them, their gradients among these, do so in part. The list
-comes from the definitions; that no other kernel is missing is what `tests/conformance/kernels_test.cpp` shows.
+Every operator runs on tensors of a GPU. {fallbacks} `tests/conformance/kernels_test.cpp` shows that no other kernel is
+missing.
 
-{names}
-
-Kernels of a GPU that leave some calls to the CPU, with a warning that says the same:
+Some kernels leave some calls to the CPU: their tensors go there and the results return, with one warning that says why:
 
 | file | not taken |
 |---|---|"""
 
 
-def names_in_lines(names, width=116):
-    lines = [""]
-    for name in names:
-        word = f"`{name}`" + ("" if name == names[-1] else ",")
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append("")
-        lines[-1] += (" " if lines[-1] else "") + word
-    return "\n".join(lines)
-
-
 def reference(ops, calls_left_to_cpu):
     out = ["# Operators", "", "Generated from the op definitions by `./dev docs`; do not edit.", ""]
     only_cpu = sorted(op.schema.full_name for op in ops if op.only_cpu)
-    out.append(ON_A_GPU.format(count=len(only_cpu), names=names_in_lines(only_cpu)))
+    names = "These run on the CPU then: " + ", ".join(f"`{name}`" for name in only_cpu) + "."
+    out.append(ON_A_GPU.format(fallbacks=names if only_cpu else "None of them runs on the CPU then (`argand ops --fallbacks`)."))
     out += [f"| `{path}` | {reason} |" for path, reason in calls_left_to_cpu]
     out.append("")
     for op in sorted(ops, key=lambda o: (o.schema.name.lower(), o.name)):

@@ -18,7 +18,7 @@ ROOT = HERE.parent.parent
 COPY = ROOT / "build/mutants"
 BUILD = COPY / "build/release"
 TEXTS = (".h", ".cpp", ".inc")
-COPIED = ("CMakeLists.txt", "CMakePresets.json", "argand", "cmake", "compat", "tools", "tests", "python/bindings")
+COPIED = ("CMakeLists.txt", "CMakePresets.json", "argand", "bench/results", "cmake", "compat", "tools", "tests", "python")
 # The programs that judge, in this order, and the folders of their sources; the two libraries show most of what does not compile.
 JUDGES = ("tests_conformance", "argand_kernels_cpu_test", "argand_kernels_test", "tests_reduce", "argand_ops_test", "argand_optim_test", "tests_loss")
 STAGES = (("argand_kernels_cpu", "argand_kernels"), (*JUDGES, "argand_samples_dump"))

@@ -1,5 +1,7 @@
 """What the operators find in sample texts, what is drawn, and when a run fails."""
 import re
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import operators
 from draw import MOST_IN_FUNCTION, drawn, overlaps
 from judge import Verdict
 from known import Known
-from plant import guilty, with_faults
+from plant import COPIED, guilty, sources, with_faults, write
 from report import report
 from source import Source
 
@@ -130,7 +132,17 @@ def verdicts_count(faults):
     check("a listed one that is not planted", outcome(survivor.key, ("a", "b", "c", "d | e", "0")), (False, [False, True, False]))
 
 
+def copies_what_the_build_reads():
+    """The generator of the sources, which the build calls first, finds all that it reads in the copy."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, file in sources():
+            write(Path(folder) / file, path.read_bytes())
+        made = subprocess.run([sys.executable, "-B", "tools/generate/generate.py", "--out", "generated"], cwd=folder, capture_output=True, text=True)
+        check(f"the generator in a copy of {', '.join(COPIED)}: {made.stderr}", made.returncode, 0)
+
+
 def main():
+    copies_what_the_build_reads()
     faults = operators_find()
     expressions_are_whole()
     conditions_stay_comparisons()

@@ -6,15 +6,17 @@ namespace argand::cpu {
 
 bool check_range(const char* op, const int64_t* p, int64_t n, int64_t bound, int64_t dim, bool wrap, int64_t ignore) {
   const int64_t least = wrap ? -bound : 0;
+  // The number that says that nothing is ignored is also what a NaN is as an index.
+  const bool all_count = ignore == kNoIgnoredIndex;
   bool bad = false, negative = false;
   for (int64_t i = 0; i < n; ++i) {
-    const bool counts = p[i] != ignore;
+    const bool counts = all_count || p[i] != ignore;
     bad |= counts && (p[i] < least || p[i] >= bound);
     negative |= counts && p[i] < 0;
   }
   if (bad) {
     for (int64_t i = 0; i < n; ++i)
-      ARGAND_CHECK(IndexError, p[i] == ignore || (p[i] >= least && p[i] < bound), op, ": index ", p[i],
+      ARGAND_CHECK(IndexError, (!all_count && p[i] == ignore) || (p[i] >= least && p[i] < bound), op, ": index ", p[i],
                    " is out of bounds for dimension ", dim, " with size ", bound);
   }
   return negative;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "argand/base/error.h"
@@ -27,7 +28,7 @@ std::string out_of_bounds(int64_t index) {
 // A bad index is found at any position, and the error names the first.
 TEST(CheckIndex, OfEveryPlace) {
   for (size_t place = 0; place < 7; ++place)
-    for (const int64_t bad : {int64_t{-6}, kBound, kBound + 1}) {
+    for (const int64_t bad : {int64_t{-6}, kBound, kBound + 1, std::numeric_limits<int64_t>::max()}) {
       for (const bool wrap : {false, true}) {
         std::vector<int64_t> index(7, 1);
         index[place] = bad;
@@ -43,6 +44,13 @@ TEST(CheckIndex, TheEndsAreTheLastThatFit) {
   EXPECT_EQ(refusal({0, kBound - 1}, false), "");
   EXPECT_EQ(refusal({-kBound, -1}, true), "");
   EXPECT_EQ(refusal({0, -1}, false), out_of_bounds(-1));
+}
+
+// The smallest number, which is NaN as an index, is no exception.
+TEST(CheckIndex, TheSmallestNumberIsOutOfBounds) {
+  constexpr int64_t kSmallest = std::numeric_limits<int64_t>::min();
+  for (const bool wrap : {false, true}) EXPECT_EQ(refusal({0, kSmallest, 1}, wrap), out_of_bounds(kSmallest));
+  EXPECT_EQ(refusal({kSmallest, 2}, true, 2), out_of_bounds(kSmallest));
 }
 
 template <class T>

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "argand/core/dispatch.h"
@@ -25,10 +26,13 @@ To convert_one(From v) {
   } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
     return To(static_cast<float>(v));
   } else if constexpr (std::is_floating_point_v<op_math_t<From>> && std::is_integral_v<To>) {
-    // Out-of-range conversions are undefined in C++: go through int64, and saturate as the hardware does.
+    // C++ does not define what numbers out of range, and NaN, become.  As PyTorch on x86: the smallest number of int64,
+    // or of int32, whose low bits the smaller types take.
+    using Wide = std::conditional_t<sizeof(To) == sizeof(int64_t), int64_t, int32_t>;
+    constexpr Wide kSmallest = std::numeric_limits<Wide>::min();
+    constexpr double kLimit = -static_cast<double>(kSmallest);
     const double d = static_cast<double>(static_cast<op_math_t<From>>(v));
-    constexpr double limit = 9223372036854775808.0;
-    const int64_t i = d >= -limit && d < limit ? static_cast<int64_t>(d) : INT64_MIN;
+    const Wide i = d > -kLimit - 1 && d < kLimit ? static_cast<Wide>(d) : kSmallest;
     return static_cast<To>(i);
   } else {
     return static_cast<To>(static_cast<op_math_t<From>>(v));

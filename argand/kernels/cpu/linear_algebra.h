@@ -7,6 +7,8 @@ namespace argand::cpu {
 RunCholesky factor_cholesky;
 RunLu factor_lu;
 RunLuSolve solve_lu;
+RunLdl factor_ldl;
+RunLdlSolve solve_ldl;
 RunTriangleSolve solve_triangle;
 RunRowOrder row_order;
 RunQr factor_qr;

@@ -1,4 +1,4 @@
-// Sums of rows that have the same index, in the order of their positions.
+// Sums, or products, of rows that have the same index, in the order of their positions.
 //
 // Positions come sorted by row (group_rows.h).  They are cut into pieces of kPiece, whatever the rows: one thread
 // adds up one column of a piece.  Rows within a piece are then complete; the parts of rows that cross pieces go to
@@ -20,6 +20,27 @@ struct RowSum<bool> {
   using type = int;
 };
 
+struct Add {
+  template <class A>
+  static __device__ __forceinline__ A neutral() {
+    return A(0);
+  }
+  template <class A>
+  static __device__ __forceinline__ A of(const A& a, const A& b) {
+    return static_cast<A>(a + b);
+  }
+};
+struct Multiply {
+  template <class A>
+  static __device__ __forceinline__ A neutral() {
+    return A(1);
+  }
+  template <class A>
+  static __device__ __forceinline__ A of(const A& a, const A& b) {
+    return static_cast<A>(a * b);
+  }
+};
+
 struct SortedRows {
   const unsigned *keys, *order;
   int n;
@@ -36,7 +57,7 @@ struct SortedRows {
 };
 
 // One column of one piece; `parts` are the column's, and lie `columns` apart.
-template <class T, class A>
+template <class Op, class T, class A>
 __device__ __forceinline__ void add_piece(const SortedRows& s, int piece, T* to, const T* from, int64_t inner, A* parts,
                                           int64_t columns) {
   const int end = s.end(piece);
@@ -47,9 +68,9 @@ __device__ __forceinline__ void add_piece(const SortedRows& s, int piece, T* to,
     while (last < end && s.keys[last] == key) ++last;
     const bool head = k == s.begin(piece) && continues, tail = last == end && goes_on;
     T& slot = to[int64_t{key} * inner];
-    A sum = head || tail ? A(0) : convert<A>(slot);
+    A sum = head || tail ? Op::template neutral<A>() : convert<A>(slot);
 #pragma unroll 4
-    for (; k < last; ++k) sum = static_cast<A>(sum + convert<A>(from[int64_t{s.order[k]} * inner]));
+    for (; k < last; ++k) sum = Op::of(sum, convert<A>(from[int64_t{s.order[k]} * inner]));
     if (head)
       parts[int64_t{2 * piece} * columns] = sum;
     else if (tail)
@@ -62,7 +83,7 @@ __device__ __forceinline__ void add_piece(const SortedRows& s, int piece, T* to,
 // to[o][index[k]] += from[o][k] of [outer, rows, inner] and [outer, n, inner].  x: pieces; y: columns (o, i).
 // parts[2 * piece] is the part of a row that began in an earlier piece, parts[2 * piece + 1] that of a row that
 // continues.
-template <class T>
+template <class T, class Op>
 __global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, const unsigned* order, int n, int64_t rows,
                                 int64_t inner, int64_t columns, typename RowSum<T>::type* parts) {
   await_earlier_work();
@@ -72,12 +93,12 @@ __global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, cons
   const int64_t step = int64_t{gridDim.y} * blockDim.x;
   for (int64_t c = int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < columns; c += step) {
     const int64_t o = c / inner, i = c - o * inner;
-    add_piece(s, piece, to + o * rows * inner + i, from + o * n * inner + i, inner, parts + c, columns);
+    add_piece<Op>(s, piece, to + o * rows * inner + i, from + o * n * inner + i, inner, parts + c, columns);
   }
 }
 
 // Adds up a row that continues, from the piece in which it begins.
-template <class T>
+template <class T, class Op>
 __global__ void add_row_parts(T* to, const unsigned* keys, int n, int64_t rows, int64_t inner, int64_t columns,
                               const typename RowSum<T>::type* parts) {
   await_earlier_work();
@@ -91,11 +112,11 @@ __global__ void add_row_parts(T* to, const unsigned* keys, int n, int64_t rows, 
   for (int64_t c = int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < columns; c += step) {
     const int64_t o = c / inner, i = c - o * inner;
     T& slot = to[(o * rows + key) * inner + i];
-    A sum = static_cast<A>(convert<A>(slot) + parts[int64_t{2 * first + 1} * columns + c]);
+    A sum = Op::of(convert<A>(slot), parts[int64_t{2 * first + 1} * columns + c]);
     int piece = first;
     do {
       ++piece;
-      sum = static_cast<A>(sum + parts[int64_t{2 * piece} * columns + c]);
+      sum = Op::of(sum, parts[int64_t{2 * piece} * columns + c]);
     } while (s.goes_on(piece) && keys[s.end(piece) - 1] == key);
     slot = convert<T>(sum);
   }

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "argand/base/str.h"
+#include "argand/core/float32_precision.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/device_array.h"
 #include "argand/kernels/cuda/kernel_source.h"
@@ -17,6 +18,8 @@ namespace {
 
 class Convolution : public OnDevice {
  protected:
+  Convolution() { set_float32_precision("exact"); }
+
   int64_t random(int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(generator_);
   }

@@ -43,6 +43,29 @@ __global__ void row_order(const int* pivots, int64_t* order, int64_t rows, int64
   }
 }
 
+inline constexpr int kSquare = 32;
+
+// Transposes matrices [n, n] in place; those of a batch are blockIdx.z.  A block of kSquare x 8 threads takes the two
+// squares (x, y) and (y, x) with x <= y.
+template <class T>
+__global__ void transpose_squares(T* a, int64_t n) {
+  await_earlier_work();
+  if (blockIdx.x > blockIdx.y) return;
+  __shared__ T one[kSquare][kSquare + 1], other[kSquare][kSquare + 1];
+  a += int64_t{blockIdx.z} * n * n;
+  const int64_t x = int64_t{blockIdx.x} * kSquare, y = int64_t{blockIdx.y} * kSquare;
+  const int column = threadIdx.x;
+  for (int row = threadIdx.y; row < kSquare; row += 8) {
+    if (x + row < n && y + column < n) one[row][column] = a[(x + row) * n + y + column];
+    if (y + row < n && x + column < n) other[row][column] = a[(y + row) * n + x + column];
+  }
+  __syncthreads();
+  for (int row = threadIdx.y; row < kSquare; row += 8) {
+    if (x + row < n && y + column < n) a[(x + row) * n + y + column] = other[column][row];
+    if (y + row < n && x + column < n) a[(y + row) * n + x + column] = one[column][row];
+  }
+}
+
 template <class T>
 __device__ __forceinline__ T conjugated(T x) {
   return x;

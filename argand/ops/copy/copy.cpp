@@ -39,7 +39,8 @@ ARGAND_NODE(CopyInplace, "CopyBackwards")
 static Dims strides_of_copy(const Tensor& self, std::optional<MemoryFormat> format) {
   const MemoryFormat f = format.value_or(MemoryFormat::Preserve);
   if (f != MemoryFormat::Preserve) return strides_of(self.sizes(), f);
-  return self.is_contiguous() ? Dims() : strides_like(self.sizes(), self.strides());
+  // Strides of dimensions of size 1 say whether channels are last.
+  return self.is_contiguous() && self.dim() < 4 ? Dims() : strides_like(self.sizes(), self.strides());
 }
 
 struct Clone : Kernel<CloneArgs> {
@@ -103,8 +104,12 @@ struct To : Composite<ToArgs> {
                  "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");
     const bool same_dtype = a.options.dtype_opt().value_or(a.self.dtype()) == a.self.dtype();
     const bool same_device = !a.options.has_device() || with_index(a.options.device()) == a.self.device();
-    const bool same_format =
-        !a.memory_format || *a.memory_format == MemoryFormat::Preserve || a.self.is_contiguous(*a.memory_format);
+    // As in PyTorch, strides of dimensions of size 1 count: they say to later ops that channels are last.
+    const bool same_format = !a.memory_format || *a.memory_format == MemoryFormat::Preserve ||
+                             (*a.memory_format == MemoryFormat::Contiguous
+                                  ? a.self.is_contiguous()
+                                  : a.self.is_contiguous(*a.memory_format) &&
+                                        a.self.impl().strides == strides_of(a.self.sizes(), *a.memory_format));
     const bool same_memory = !a.options.pinned_memory() || a.self.is_pinned();
     if (same_dtype && same_device && same_format && same_memory && !a.copy) return a.self;
     return _to_copy(a.self, a.options, a.non_blocking, a.memory_format);

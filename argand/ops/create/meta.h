@@ -28,7 +28,7 @@ inline TensorMeta meta_like(const Tensor& self, const TensorOptions& o, std::opt
   const MemoryFormat f = format.value_or(o.memory_format_opt().value_or(MemoryFormat::Preserve));
   if (f != MemoryFormat::Preserve)
     meta.strides = strides_of(self.sizes(), f);
-  else if (!self.is_contiguous())
+  else if (!self.is_contiguous() || self.dim() >= 4)  // strides of dimensions of size 1 say whether channels are last
     meta.strides = strides_like(self.sizes(), self.strides());
   return meta;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "argand/base/log.h"
+#include "argand/exec/has_values.h"
 #include "argand/ops/define.h"
 #include "argand/ops/fft/args.h"
 #include "argand/ops/fft/transform.h"
@@ -164,7 +165,7 @@ struct Istft : Composite<IstftArgs> {
     const int64_t there = sum.sizes()[1], begin = a.center ? a.n_fft / 2 : 0;
     const int64_t end = a.length ? begin + *a.length : a.center ? there - a.n_fft / 2 : there;
     const Tensor weight = overlap_add(squares, hop).slice(1, begin, std::min(end, there));
-    if (!weight.is_meta() && weight.numel() > 0) {
+    if (exec::has_values(weight) && weight.numel() > 0) {
       const double least = weight.detach().abs().min().item().toDouble();
       ARGAND_CHECK(ValueError, least > 1e-11, op, ": window overlap add min: ", least, " is not above 1e-11");
     }

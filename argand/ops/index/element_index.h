@@ -67,6 +67,9 @@ struct LongSum<std::complex<float>> {
 template <class T>
 using long_sum_t = typename LongSum<T>::type;
 
+// Sums of up to this many elements, on average, are those of PyTorch: in float32, one element after the other.
+inline constexpr int64_t kShortSum = 64;
+
 inline constexpr int64_t kElementIndexGrain = 1 << 15;
 
 // Visits the elements of `index`: run(position in index, offset in t without dim, stride, length).  With `split`, in

@@ -10,48 +10,17 @@
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/index/element_index.h"
+#include "argand/ops/index/slots.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/number_fits.h"
 
 namespace argand::ops {
 namespace {
 
-// ---- on a GPU
-
-const int64_t* numbers(const Tensor& index) { return static_cast<const int64_t*>(index.impl().data()); }
-
-// Adjacent dimensions that are contiguous in `t` are merged.
-AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
-  const Dims strides = strides_without(index, t, dim);
-  AlongDim s{index.numel(), stride_at(t, dim), 0, {}, {}};
-  for (size_t d = 0; d < strides.size(); ++d) {
-    const int64_t size = index.sizes()[d];
-    if (size == 1) continue;
-    const int last = s.ndim - 1;
-    if (last >= 0 && s.strides[last] == size * strides[d]) {
-      s.sizes[last] *= size;
-      s.strides[last] = strides[d];
-      continue;
-    }
-    if (s.ndim == AlongDim::kMaxDims) throw NotOnDevice("more than 16 dimensions that cannot be merged");
-    s.sizes[s.ndim] = size;
-    s.strides[s.ndim++] = strides[d];
-  }
-  if (s.ndim == 0) s.sizes[s.ndim++] = 1;
-  return s;
-}
-
-// For each element of `index`, the position in the contiguous `t` that it points to.
-Tensor slots_in(const Tensor& t, const Tensor& index, int64_t dim) {
-  const Tensor slots = exec::new_tensor({{index.numel()}, kLong}, t.device());
-  blocks::slots_along.on(t.device())(along(index, t, dim), numbers(index), static_cast<int64_t*>(slots.impl().data()));
-  return slots;
-}
-
 void put(const Tensor& out, const Tensor& index, int64_t dim, const Tensor& src) {
   if (index.numel() == 0) return;
   const Tensor slots = slots_in(out, index, dim);
-  blocks::put_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.itemsize(), numbers(slots),
+  blocks::put_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.itemsize(), numbers_in(slots),
                                     slots.numel(), src.impl().data());
 }
 
@@ -76,7 +45,7 @@ struct Gather : Kernel<GatherArgs> {
       const Tensor from = a.self;
       if (out.numel() > 0)
         blocks::gather_along.on(out.device())(along(index, from, dim), out.itemsize(), from.impl().data(),
-                                              numbers(index), out.impl().data());
+                                              numbers_in(index), out.impl().data());
       return;
     }
     const int64_t* at = raw<int64_t>(index);
@@ -133,7 +102,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
     if (!out.is_cpu()) {
       if (index.numel() == 0) return;
       const Tensor slots = slots_in(out, index, dim);
-      return blocks::add_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.dtype(), numbers(slots),
+      return blocks::add_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.dtype(), numbers_in(slots),
                                                slots.numel(), src.impl().data());
     }
     const int64_t* at = raw<int64_t>(index);
@@ -155,7 +124,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
       };
       using Sum = long_sum_t<T>;
       constexpr bool kRounds = !std::is_same_v<op_math_t<T>, T>;
-      const bool is_long = most > kShortSum && index.numel() >= 4 * out.numel();
+      const bool is_long = most > kShortSum && index.numel() >= kShortSum * out.numel();
       if (kRounds && most > 1 && index.numel() < out.numel() / 64)
         add_sorted(raw<T>(out), from, slots_on_cpu(out, index, dim));
       else if (kRounds ? most > 1 : !std::is_same_v<Sum, T> && is_long)
@@ -164,8 +133,6 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
         add_to(raw<T>(out));
     });
   }
-  // Up to this many elements are added in float32: their sum has no more error than a few roundings.
-  static constexpr int64_t kShortSum = 64;
   using Slots = std::vector<std::pair<int64_t, int64_t>>;  // places in the result, and in index
   static Slots slots_on_cpu(const Tensor& out, const Tensor& index, int64_t dim) {
     Slots slots(static_cast<size_t>(index.numel()));

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "argand/base/log.h"
+#include "argand/exec/overlap.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/gather.h"
 #include "argand/kernels/cpu/runs.h"
@@ -128,7 +129,7 @@ struct IndexLong : Kernel<IndexLongArgs> {
   static Grads grad(const Ctx& c, const Tensor& g) {
     Grads out(c.num_tensors());
     if (c.needs(0)) {
-      const Tensor whole = zeros(c.sizes(0), g.options());
+      const Tensor whole = g.new_zeros(c.sizes(0));
       out[0] = whole._index_put_(c.indices, g, true);
     }
     return out;
@@ -363,8 +364,18 @@ struct PutInplace : Composite<PutInplaceArgs> {
   static constexpr auto schema =
       "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)";
   static constexpr auto doc = "Sets the elements index of self, counted in row-major order; see put.";
-  static Tensor compose(const Args& a) { return a.self.copy_(a.self.put(a.index, a.source, a.accumulate)); }
-  static void samples(S& s) { s.add({s->real({2, 3}), s->integer({4}, 0, 6), s->real({4}), true}); }
+  static Tensor compose(const Args& a) {
+    Tensor read[] = {a.index, a.source};
+    TensorSlots slots;
+    for (Tensor& t : read) slots.push_back({&t, 0});
+    exec::check_overlap("put_", a.self, slots, 0, true);
+    return a.self.copy_(a.self.put(a.index, a.source, a.accumulate));
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->integer({4}, 0, 6), s->real({4}), true});
+    const Tensor self = s->real({4});
+    s.fails({self, s->integer({2}, 0, 4), self.narrow(0, 0, 2)}, "put_: unsupported operation: some elements of the");
+  }
 };
 ARGAND_OP(PutInplace)
 

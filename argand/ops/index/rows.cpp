@@ -1,4 +1,7 @@
 // Slices along one dimension, chosen by a vector of indices: index_select, index_add, index_copy, index_fill, take.
+#include <algorithm>
+
+#include "argand/base/checked.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
@@ -59,7 +62,10 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "index_select");
-    const Tensor index = checked_index("index_select", a.index, size_at(a.self, dim), dim);
+    ARGAND_CHECK(IndexError, size_at(a.self, dim) > 0 || a.index.numel() == 0,
+                 "index_select: self indexing axis dim should be positive, but dimension ", dim, " has size 0");
+    const Tensor index =
+        checked_index("index_select: INDICES element is out of DATA bounds", a.index, size_at(a.self, dim), dim);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
     blocks::take_rows.on(out.device())(from.impl().data(), block_of(from, dim), from.itemsize(), numbers(index),
@@ -74,8 +80,9 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
     s.add({s->real({2, 3, 4}), 1, s->integer({}, 0, 3)});
     s.add({s->real({3}), 0, s->integer({0}, 0, 3)});
     s.add({s->real({}), 0, s->integer({1}, 0, 1)});
-    s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5)},
-            "index_select: index 4 is out of bounds for dimension 0 with size 4");
+    s.fails(
+        {s->real({4, 3}), 0, s->integer({2}, 4, 5)},
+        "index_select: INDICES element is out of DATA bounds: index 4 is out of bounds for dimension 0 with size 4");
     s.fails({s->real({4, 3}), 0, s->integer({2, 2}, 0, 4)}, "index_select: Index is supposed to be a vector");
     s.fails({s->real({4, 3}), 0, s->real({2})}, "index_select: expected dtype int32/int64 for index, got float64");
   }
@@ -258,9 +265,8 @@ struct RepeatInterleave : Composite<RepeatInterleaveArgs> {
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, a.repeats >= 0, "repeat_interleave: repeats can not be negative, got ", a.repeats);
     const Tensor t = a.dim ? a.self : a.self.reshape({-1});
-    check_output_size(
-        a.output_size,
-        (t.dim() ? size_at(t, wrap_dim(a.dim.value_or(0), t.dim(), "repeat_interleave")) : 1) * a.repeats);
+    const int64_t size = t.dim() ? size_at(t, wrap_dim(a.dim.value_or(0), t.dim(), "repeat_interleave")) : 1;
+    check_output_size(a.output_size, CheckedSize(size, "repeat_interleave").mul(a.repeats).value());
     if (t.dim() == 0) return t.reshape({1}).expand({a.repeats}).clone(MemoryFormat::Contiguous);
     const int64_t dim = wrap_dim(a.dim.value_or(0), t.dim(), "repeat_interleave");
     Dims wide = t.impl().sizes, sizes = t.impl().sizes;
@@ -274,6 +280,8 @@ struct RepeatInterleave : Composite<RepeatInterleaveArgs> {
     s.add({s->real({2}), 0});
     s.add({s->real({2, 3}), 2, 1, 6});
     s.fails({s->real({2}), -1}, "repeat_interleave: repeats can not be negative, got -1");
+    s.fails({s->real({2}), int64_t{1} << 62},
+            "repeat_interleave: size 2 * 4611686018427387904 does not fit in 64 bits");
     s.fails({s->real({2}), 2, std::nullopt, 5}, "repeat_interleave: Invalid output_size, expected 4 but got 5");
   }
 };
@@ -293,14 +301,18 @@ struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
                  a.repeats.numel(), " and input.size(", dim, ") = ", size);
     const Tensor counts = exec::dense_clone(a.repeats, kLong).cpu();  // the shape depends on them
     const int64_t* p = raw<int64_t>(counts);
-    std::vector<int64_t> index;
+    const auto count = [&](int64_t i) { return p[counts.numel() == 1 ? 0 : i]; };
+    CheckedSize total(0, "repeat_interleave");
     for (int64_t i = 0; i < size; ++i) {
-      const int64_t n = p[counts.numel() == 1 ? 0 : i];
-      ARGAND_CHECK(ValueError, n >= 0, "repeat_interleave: repeats can not be negative, got ", n);
-      index.insert(index.end(), static_cast<size_t>(n), i);
+      ARGAND_CHECK(ValueError, count(i) >= 0, "repeat_interleave: repeats can not be negative, got ", count(i));
+      total.add(count(i));
     }
-    check_output_size(a.output_size, static_cast<int64_t>(index.size()));
-    return t.index_select(dim, numbers_on(t.device(), index));
+    check_output_size(a.output_size, total.value());
+    const Tensor index = exec::new_tensor({{total.value()}, kLong}, kCPU);  // throws for what is beyond all memory
+    int64_t* next = total.value() > 0 ? raw<int64_t>(index) : nullptr;
+    for (int64_t i = 0; i < size; ++i) next = std::fill_n(next, count(i), i);
+    if (t.is_cpu()) return t.index_select(dim, index);
+    return t.index_select(dim, numbers_on(t.device(), {raw<int64_t>(index), static_cast<size_t>(index.numel())}));
   }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->integer({2}, 0, 3), 0});
@@ -309,6 +321,8 @@ struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
             "repeat_interleave: repeats must have the same size as input along dim");
     s.add({s->real({4}), s->integer({1}, 2, 3), std::nullopt, 8});
     s.fails({s->real({3}), s->integer({3}, -2, -1)}, "repeat_interleave: repeats can not be negative, got -2");
+    s.fails({s->real({2}), full({2}, int64_t{1} << 62, kLong)}, "does not fit in 64 bits");
+    s.fails({s->real({2}), full({1}, int64_t{1} << 45, kLong)}, "562949953421312 bytes");
     s.fails({s->real({4}), s->integer({1}, 2, 3), std::nullopt, 7},
             "repeat_interleave: Invalid output_size, expected 8 but got 7");
   }

@@ -6,6 +6,7 @@
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/index/element_index.h"
+#include "argand/ops/index/slots.h"
 #include "argand/ops/node_name.h"
 
 namespace argand::ops {
@@ -60,6 +61,54 @@ T divided(T sum, int64_t count) {
   } else {
     return sum / static_cast<T>(count);
   }
+}
+
+Scalar neutral_of(Meet meet, ScalarType type) {
+  Scalar out;
+  dispatch<kAllTypes>(type, "scatter_reduce", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using A = std::conditional_t<std::is_same_v<op_math_t<T>, T>, T, float>;
+    out = Scalar(neutral<A>(meet));
+  });
+  return out;
+}
+
+// combine_at() or add_rows() of elements, into `to`.
+void combine_elements(const Tensor& to, const Tensor& slots, const Tensor& from, Meet meet) {
+  const int64_t* at = numbers_in(slots);
+  const int64_t size = to.numel(), n = slots.numel();
+  if (meet == Meet::kSum || meet == Meet::kMean)
+    return blocks::add_rows.on(to.device())(to.impl().data(), {1, size, 1}, to.dtype(), at, n, from.impl().data());
+  const Combine how = meet == Meet::kProd   ? Combine::kProduct
+                      : meet == Meet::kAmax ? Combine::kGreatest
+                                            : Combine::kLeast;
+  blocks::combine_at.on(to.device())(how, to.impl().data(), size, to.dtype(), at, n, from.impl().data());
+}
+
+// The type in which elements of `type` are combined on a device.
+ScalarType type_to_combine(ScalarType type, Meet meet) {
+  if (meet == Meet::kMean && !is_complex(type)) return is_floating_point(type) ? op_math_type(type) : kLong;
+  const bool ordered = meet == Meet::kAmax || meet == Meet::kAmin;
+  return ordered && element_size(type) == 1 ? kInt : type;  // there are no atomic operations on bytes
+}
+
+// Writes to `out` at the end only: until then, the device may refuse the call.
+void combine_on_device(Tensor& out, const Tensor& slots, const Tensor& src, Meet meet, bool include_self) {
+  const ScalarType type = type_to_combine(out.dtype(), meet);
+  const bool in_place = type == out.dtype() && include_self && meet != Meet::kMean;
+  const Tensor to = in_place ? out : exec::dense_clone(out.to(type)), from = exec::dense(src.to(type));
+  if (!include_self) {
+    const Tensor neutral = full(slots.sizes(), neutral_of(meet, out.dtype()), to.options());
+    blocks::put_rows.on(to.device())(to.impl().data(), {1, to.numel(), 1}, element_size(type), numbers_in(slots),
+                                     slots.numel(), neutral.impl().data());
+  }
+  combine_elements(to, slots, from, meet);
+  if (in_place) return;
+  if (meet != Meet::kMean) return exec::copy_elements(out, to);
+  const Tensor counts = full(to.sizes(), include_self ? 1 : 0, to.options().dtype(kLong));
+  combine_elements(counts, slots, ones(slots.sizes(), counts.options()), Meet::kSum);
+  const Tensor at_least_one = counts.clamp_min(1);
+  exec::copy_elements(out, is_integral(type) ? to.div(at_least_one, "floor") : to / at_least_one);
 }
 
 // The part of src that index covers.
@@ -128,11 +177,15 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
                  "scatter_reduce: ", a.reduce, " is not implemented for dtype ", a.self.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter_reduce");
     const Tensor index = checked_index("scatter_reduce", a.index, size_at(out, dim), dim);
     const Tensor src = corner(a.src, index);
     const Meet meet = meet_of("scatter_reduce", a.reduce);
+    if (!out.is_cpu()) {
+      if (index.numel() > 0) combine_on_device(out, slots_in(out, index, dim), src, meet, a.include_self);
+      return;
+    }
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim), n = out.numel();
     const auto each = [&](auto f) {
@@ -140,24 +193,31 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
         for (int64_t k = 0; k < length; ++k) f(offset + k * stride + at[i + k] * step, i + k);
       });
     };
+    const bool is_long = size_at(index, dim) > kShortSum && index.numel() >= kShortSum * n;
     dispatch<kAllTypes>(out.dtype(), "scatter_reduce", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      using A = long_sum_t<T>;
       const T* from = raw<T>(src);
       T* to = raw<T>(out);
-      const std::unique_ptr<A[]> sums(new A[static_cast<size_t>(n)]);
-      for (int64_t i = 0; i < n; ++i) sums[i] = static_cast<A>(static_cast<op_math_t<T>>(to[i]));
-      if (!a.include_self) each([&](int64_t slot, int64_t) { sums[slot] = neutral<A>(meet); });
-      each([&](int64_t slot, int64_t i) {
-        sums[slot] = combined<A>(meet, sums[slot], static_cast<A>(static_cast<op_math_t<T>>(from[i])));
-      });
-      if (meet == Meet::kMean) {
-        std::vector<int64_t> counts(static_cast<size_t>(n), a.include_self ? 1 : 0);
-        each([&](int64_t slot, int64_t) { ++counts[static_cast<size_t>(slot)]; });
-        for (int64_t i = 0; i < n; ++i)
-          sums[i] = divided<A>(sums[i], std::max<int64_t>(1, counts[static_cast<size_t>(i)]));
-      }
-      for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<op_math_t<T>>(sums[i]));
+      const auto reduce = [&](auto zero) {
+        using A = decltype(zero);
+        const std::unique_ptr<A[]> sums(new A[static_cast<size_t>(n)]);
+        for (int64_t i = 0; i < n; ++i) sums[i] = static_cast<A>(static_cast<op_math_t<T>>(to[i]));
+        if (!a.include_self) each([&](int64_t slot, int64_t) { sums[slot] = neutral<A>(meet); });
+        each([&](int64_t slot, int64_t i) {
+          sums[slot] = combined<A>(meet, sums[slot], static_cast<A>(static_cast<op_math_t<T>>(from[i])));
+        });
+        if (meet == Meet::kMean) {
+          std::vector<int64_t> counts(static_cast<size_t>(n), a.include_self ? 1 : 0);
+          each([&](int64_t slot, int64_t) { ++counts[static_cast<size_t>(slot)]; });
+          for (int64_t i = 0; i < n; ++i)
+            sums[i] = divided<A>(sums[i], std::max<int64_t>(1, counts[static_cast<size_t>(i)]));
+        }
+        for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<op_math_t<T>>(sums[i]));
+      };
+      if (is_long)
+        reduce(long_sum_t<T>{});
+      else
+        reduce(op_math_t<T>{});
     });
   }
   static Grads grad(const Ctx& c, const Tensor& g) {

@@ -37,6 +37,13 @@ Tensor ends_of(const Tensor& lengths, int64_t size, bool unsafe) {
   return ends;
 }
 
+void check_offsets(const Tensor& offsets, int64_t size) {
+  ARGAND_CHECK(ValueError, !offsets.lt(0).logical_or(offsets.gt(size)).any().item().toBool(),
+               "segment_reduce: expected offsets between 0 and the size ", size, " of data along axis");
+  ARGAND_CHECK(ValueError, !offsets.diff().lt(0).any().item().toBool(),
+               "segment_reduce: expected offsets of which none is less than the one before it");
+}
+
 }  // namespace
 
 struct SegmentReduce : Composite<SegmentReduceArgs> {
@@ -70,6 +77,7 @@ struct SegmentReduce : Composite<SegmentReduceArgs> {
                    " for ", a.data.sizes());
     ARGAND_CHECK(ShapeError, !a.offsets.defined() || rows[axis] > 0,
                  "segment_reduce: expected offsets of at least one");
+    if (a.offsets.defined() && !a.unsafe) check_offsets(a.offsets, size);
     const Tensor ends = a.offsets.defined() ? a.offsets.to(kLong) : ends_of(a.lengths, size, a.unsafe);
     const int64_t segments = ends.sizes().back() - 1;
     rows[axis] = size;
@@ -108,6 +116,9 @@ struct SegmentReduce : Composite<SegmentReduceArgs> {
     s.fails({s->real({2}), "sum"}, "segment_reduce: Either lengths or offsets must be defined.");
     s.fails({s->real({3}), "sum", lengths}, "segment_reduce: Expected all rows of lengths along axis to sum to");
     s.fails({s->real({3}), "sum", s->integer({2}, -2, 0)}, "segment_reduce: lengths contains negative value!");
+    s.fails({s->real({2}), "sum", {}, {}, arange(0, 4, 3, kLong)},
+            "segment_reduce: expected offsets between 0 and the size 2");
+    s.fails({s->real({7}), "sum", {}, {}, arange(6, -1, -3, kLong)}, "none is less than the one before it");
     s.fails({s->real({2, 2}), "sum", lengths, {}, {}, 1},
             "Expected axis to be the last dimension of lengths but got 1");
   }

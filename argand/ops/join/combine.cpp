@@ -1,4 +1,8 @@
 // Tensors made of combinations: block_diag, cartesian_prod, combinations, and Vandermonde matrices.
+#include <algorithm>
+#include <numeric>
+
+#include "argand/base/checked.h"
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
 #include "argand/ops/node_name.h"
@@ -73,10 +77,20 @@ struct Combinations : Composite<CombinationsArgs> {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1, "combinations: Expect a 1D vector, but got shape ", a.self.sizes());
     ARGAND_CHECK(ValueError, a.r >= 0, "combinations: Expect a non-negative number, but got ", a.r);
     if (a.r == 0) return empty({0}, a.self.options());
-    if (a.self.numel() > 1 && (a.with_replacement || a.r <= a.self.numel()))  // at least as many rows as columns
-      exec::new_tensor({{a.r, a.with_replacement ? a.r : 1}, kLong}, kCPU);   // throws for what is beyond all memory
+    exec::new_tensor({{count_of(a.self.numel(), a.r, a.with_replacement), a.r}, kLong}, kCPU);  // throws if too large
     const Tensor at = numbers_on(a.self.device(), all_places(a.self.numel(), a.r, a.with_replacement));
     return a.self.index_select(0, at).reshape({at.numel() / a.r, a.r});
+  }
+  // n over r, or n + r - 1 over r.  ValueError for what does not fit 64 bits.
+  static int64_t count_of(int64_t n, int64_t r, bool again) {
+    const int64_t from = again ? CheckedSize(n, "combinations").add(r - 1).value() : n;
+    if (n == 0 || r > from) return 0;
+    CheckedSize count(1, "combinations");
+    for (int64_t i = 0; i < std::min(r, from - r); ++i) {  // exact: (from over i) * (from - i) / (i + 1)
+      const int64_t shared = std::gcd(count.value(), i + 1);
+      count = CheckedSize(count.value() / shared, "combinations").mul((from - i) / ((i + 1) / shared));
+    }
+    return count.value();
   }
   // Row after row, each the next in the order of words.
   static std::vector<int64_t> all_places(int64_t n, int64_t r, bool again) {
@@ -100,6 +114,8 @@ struct Combinations : Composite<CombinationsArgs> {
     s.add({s->real({3}), 2, true});
     s.add({s->real({2}), 3});
     s.fails({s->real({2, 2})}, "combinations: Expect a 1D vector, but got shape [2, 2]");
+    s.fails({s->real({2000}), 5}, " bytes");
+    s.fails({s->real({2000}), 1000}, "does not fit in 64 bits");
     s.fails({s->real({2}), -1}, "combinations: Expect a non-negative number, but got -1");
   }
 };

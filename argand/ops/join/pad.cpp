@@ -6,23 +6,24 @@
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
 #include "argand/ops/node_name.h"
-#include "argand/ops/numbers_on.h"
 
 namespace argand::ops {
 namespace {
 
-// The source of element i of a padded dimension; i counts from the first element of the input.
-using Source = int64_t (*)(int64_t i, int64_t size, int64_t before, int64_t after);
+// The sources of the elements of a padded dimension; their positions i count from the first element of the input.
+using Sources = Tensor (*)(const Tensor& i, int64_t size, int64_t before, int64_t after);
 
-int64_t reflected(int64_t i, int64_t n, int64_t, int64_t) { return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }
-int64_t repeated(int64_t i, int64_t n, int64_t, int64_t) { return std::clamp<int64_t>(i, 0, n - 1); }
+Tensor reflected(const Tensor& i, int64_t n, int64_t, int64_t) { return n - 1 - (n - 1 - i.abs()).abs(); }
+Tensor repeated(const Tensor& i, int64_t n, int64_t, int64_t) { return i.clamp(0, n - 1); }
 // The ends are those of what negative amounts leave.
-int64_t from_other_end(int64_t i, int64_t n, int64_t before, int64_t after) {
+Tensor from_other_end(const Tensor& i, int64_t n, int64_t before, int64_t after) {
   const int64_t first = std::max<int64_t>(-before, 0), left = n - first - std::max<int64_t>(-after, 0);
-  return first + (i - first + left) % left;
+  ARGAND_CHECK(ShapeError, left > 0, "pad: the amounts ", before, " and ", after, " leave nothing to repeat of ", n,
+               " elements");
+  return first + (i - first).remainder(left);
 }
 
-Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
+Tensor pad_from_input(Tensor x, const Dims& pad, Sources sources) {
   for (size_t k = 0; k < pad.size() / 2; ++k) {
     const int64_t dim = x.dim() - 1 - static_cast<int64_t>(k), before = pad[2 * k], after = pad[2 * k + 1],
                   size = x.size(dim);
@@ -31,12 +32,10 @@ Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
                  " leave nothing of dimension ", dim, " of input ", x.sizes());
     Dims sizes = x.impl().sizes;
     sizes[static_cast<size_t>(dim)] = size + before + after;
-    // An impossible size is an error before the indices are made; neither of these allocates anything.
+    // An impossible size is an error before the indices are made; this allocates nothing.
     exec::new_tensor({sizes, x.dtype()}, x.device());
-    exec::new_tensor({{sizes[static_cast<size_t>(dim)]}, kLong}, kCPU);
-    Dims index;
-    for (int64_t i = -before; i < size + after; ++i) index.push_back(source(i, size, before, after));
-    x = x.index_select(dim, numbers_on(x.device(), index));
+    const Tensor i = arange(-before, size + after, TensorOptions(kLong).device(x.device()));
+    x = x.index_select(dim, sources(i, size, before, after));
   }
   return x;
 }
@@ -167,6 +166,7 @@ struct Pad : Composite<PadArgs> {
         {s->real({2, 3}), {3, 0}, "reflect"},
         "Padding size should be less than the corresponding input dimension, but got: padding (3, 0) at dimension 1");
     s.fails({s->real({2, 3}), {4, 0}, "circular"}, "Padding value causes wrapping around more than once.");
+    s.fails({s->real({2, 3}), {-3, 3}, "circular"}, "pad: the amounts -3 and 3 leave nothing to repeat of 3 elements");
     s.fails({s->real({2, 3}), {1}}, "pad: Padding length must be divisible by 2");
     s.fails({s->real({2, 3}), {1, 1}, "mirror"}, "pad: Unrecognised padding mode mirror");
     s.fails({s->real({2, 3}), {1, 1}, "reflect", 2}, "Padding mode \"reflect\" doesn't take in value argument");

@@ -1,5 +1,6 @@
 // Factorizations: QR by reflections and Cholesky, and ops that use them.
 #include "argand/base/linalg_error.h"
+#include "argand/exec/has_values.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
@@ -283,7 +284,8 @@ struct CholeskyInverse : Composite<CholeskyInverseArgs> {
   static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
     check_matrices("cholesky_inverse", a.self, true);
-    if (!a.self.is_meta() && a.self.numel() > 0) check_info("cholesky_inverse", first_zero(a.self), zero_on_diagonal);
+    if (exec::has_values(a.self) && a.self.numel() > 0)
+      check_info("cholesky_inverse", first_zero(a.self), zero_on_diagonal);
     return eye(rows_of(a.self), a.self.options()).expand(a.self.sizes()).cholesky_solve(a.self, a.upper);
   }
   static void samples(S& s) {

@@ -1,7 +1,6 @@
-// Symmetric indefinite matrices: L D L^T by Bunch and Kaufman's pivots (1977), in LAPACK's form.
-#include <cmath>
-
+// Symmetric indefinite matrices: decompositions into L D L^T, and solving by them.
 #include "argand/base/linalg_error.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
@@ -13,135 +12,6 @@ namespace {
 std::string singular_block(int64_t at) {
   return str("The factorization could not be completed because D[", at, ",", at, "] is zero");
 }
-
-// One row-major matrix [n, n], of which the lower half is read.
-template <class T>
-class SymmetricFactors {
- public:
-  SymmetricFactors(T* a, int64_t n, bool hermitian) : a_(a), n_(n), hermitian_(hermitian && is_complex_v<T>) {}
-
-  // L below the diagonal, D on it and, where a block has two rows, beside it; pivots[k] as LAPACK's: the row, from 1,
-  // that row k changed places with, negative for both rows of a block.  Returns the first k, from 1, with D[k, k] = 0.
-  int64_t factor(int32_t* pivots) {
-    int64_t zero = 0;
-    for (int64_t k = 0; k < n_;) {
-      const auto [other, rows] = choose(k);
-      if (other < 0) {
-        if (zero == 0) zero = k + 1;
-        pivots[k] = static_cast<int32_t>(k + 1);
-        ++k;
-        continue;
-      }
-      exchange(k, k + rows - 1, other);
-      for (int64_t i = 0; i < rows; ++i) pivots[k + i] = static_cast<int32_t>(rows == 1 ? other + 1 : -(other + 1));
-      if (rows == 1)
-        eliminate_row(k);
-      else
-        eliminate_block(k);
-      k += rows;
-    }
-    return zero;
-  }
-
-  // b [n, r] = the solution of A x = b.
-  void solve(const int32_t* pivots, T* b, int64_t r) {
-    for (int64_t k = 0; k < n_;) {
-      const int64_t rows = pivots[k] > 0 ? 1 : 2;
-      swap_rows(b, r, k + rows - 1, std::abs(pivots[k]) - 1);
-      for (int64_t i = k + rows; i < n_; ++i)
-        for (int64_t j = k; j < k + rows; ++j) subtract(b, r, i, at(i, j), j);
-      for (int64_t j = 0; j < r; ++j) divide(k, rows, b + k * r + j, b + (k + rows - 1) * r + j);
-      k += rows;
-    }
-    for (int64_t k = n_ - 1; k >= 0;) {
-      const int64_t rows = pivots[k] > 0 ? 1 : 2;
-      for (int64_t j = k - rows + 1; j <= k; ++j)
-        for (int64_t i = k + 1; i < n_; ++i) subtract(b, r, j, turned(at(i, j)), i);
-      swap_rows(b, r, k, std::abs(pivots[k]) - 1);
-      k -= rows;
-    }
-  }
-
- private:
-  T& at(int64_t i, int64_t j) { return a_[i * n_ + j]; }
-  T turned(T x) const { return hermitian_ ? conjugated(x) : x; }
-  T diagonal(int64_t k) { return hermitian_ ? T(real_part(at(k, k))) : at(k, k); }
-
-  // Chooses the row that becomes row k, or the second of two, and the number of rows in the block; -1 if column k is 0.
-  std::pair<int64_t, int64_t> choose(int64_t k) {
-    using R = real_of_t<T>;
-    const R alpha = (1 + std::sqrt(R(17))) / 8, own = size_of(diagonal(k));
-    int64_t best = k;
-    R largest = 0;
-    for (int64_t i = k + 1; i < n_; ++i)
-      if (size_of(at(i, k)) > largest) largest = size_of(at(i, k)), best = i;
-    if (!(own > 0) && !(largest > 0)) return {-1, 1};
-    if (own >= alpha * largest) return {k, 1};
-    R in_row = 0;
-    for (int64_t j = k; j < best; ++j) in_row = std::max(in_row, size_of(at(best, j)));
-    for (int64_t i = best + 1; i < n_; ++i) in_row = std::max(in_row, size_of(at(i, best)));
-    if (own >= alpha * largest * (largest / in_row)) return {k, 1};
-    if (size_of(diagonal(best)) >= alpha * in_row) return {best, 1};
-    return {best, 2};
-  }
-
-  // Rows and columns i and j >= i of what column k and those behind it hold.
-  void exchange(int64_t k, int64_t i, int64_t j) {
-    if (i == j) return;
-    for (int64_t l = j + 1; l < n_; ++l) std::swap(at(l, i), at(l, j));
-    for (int64_t l = i + 1; l < j; ++l) {
-      const T x = turned(at(l, i));
-      at(l, i) = turned(at(j, l));
-      at(j, l) = x;
-    }
-    at(j, i) = turned(at(j, i));
-    std::swap(at(i, i), at(j, j));
-    if (i > k) std::swap(at(i, k), at(j, k));
-  }
-
-  void eliminate_row(int64_t k) {
-    const T d = at(k, k) = diagonal(k);
-    for (int64_t j = k + 1; j < n_; ++j) {
-      const T f = turned(at(j, k)) / d;
-      for (int64_t i = j; i < n_; ++i) at(i, j) -= at(i, k) * f;
-    }
-    for (int64_t i = k + 1; i < n_; ++i) at(i, k) /= d;
-  }
-  void eliminate_block(int64_t k) {
-    at(k, k) = diagonal(k), at(k + 1, k + 1) = diagonal(k + 1);
-    for (int64_t j = k + 2; j < n_; ++j) {
-      // Row j of L; the rows below it still are what they were before the division by D.
-      T x = turned(at(j, k)), y = turned(at(j, k + 1));
-      divide(k, 2, &x, &y);
-      for (int64_t i = j; i < n_; ++i) at(i, j) -= at(i, k) * x + at(i, k + 1) * y;
-      at(j, k) = turned(x), at(j, k + 1) = turned(y);
-    }
-  }
-
-  // The block of D at k: D (x, y) = (x, y).
-  void divide(int64_t k, int64_t rows, T* x, T* y) {
-    if (rows == 1) {
-      *x /= diagonal(k);
-      return;
-    }
-    const T a = diagonal(k), d = diagonal(k + 1), c = at(k + 1, k), b = turned(c), det = a * d - b * c;
-    const T first = (d * *x - b * *y) / det;
-    *y = (a * *y - c * *x) / det;
-    *x = first;
-  }
-
-  static void swap_rows(T* b, int64_t r, int64_t i, int64_t j) {
-    if (i != j) std::swap_ranges(b + i * r, b + (i + 1) * r, b + j * r);
-  }
-  // Row i less f times row j.
-  static void subtract(T* b, int64_t r, int64_t i, T f, int64_t j) {
-    for (int64_t l = 0; l < r; ++l) b[i * r + l] -= f * b[j * r + l];
-  }
-
-  T* a_;
-  int64_t n_;
-  bool hermitian_;
-};
 
 }  // namespace
 
@@ -165,19 +35,11 @@ struct LinalgLdlFactorEx : Kernel<LinalgLdlFactorExArgs> {
             {batch_and(a.self, {rows_of(a.self)}), kInt},
             {batch_and(a.self, {}), kInt}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    exec::copy_elements(outs[0], a.self);
-    const int64_t n = rows_of(a.self);
-    dispatch<kMatrixTypes>(a.self.dtype(), Args::kName, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      T* to = raw<T>(outs[0]);
-      auto *pivots = raw<int32_t>(outs[1]), *info = raw<int32_t>(outs[2]);
-      each_matrix(batches_of(a.self), n * n * n, [&](int64_t b) {
-        T* matrix = to + b * n * n;
-        info[b] = static_cast<int32_t>(SymmetricFactors<T>(matrix, n, a.hermitian).factor(pivots + b * n));
-        for (int64_t i = 0; i < n; ++i) std::fill(matrix + i * n + i + 1, matrix + (i + 1) * n, T(0));
-      });
-    });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Tensor columns = in_columns(a.self);
+    blocks::factor_ldl.on(columns.device())({a.self.dtype(), rows_of(a.self), batches_of(a.self), a.hermitian,
+                                             address(columns), address<int32_t>(outs[1]), address<int32_t>(outs[2])});
+    exec::copy_elements(outs[0], transposed(columns).tril());
     if (a.check_errors) check_info("linalg.ldl_factor_ex", outs[2], singular_block);
   }
   static void samples(S& s) {
@@ -214,7 +76,7 @@ ARGAND_OP(LinalgLdlFactor)
 namespace {
 
 // ValueError unless they are rows, and negative ones come in pairs.
-void check_pivots(const int32_t* pivots, int64_t n) {
+void check_pivots_of_one(const int32_t* pivots, int64_t n) {
   for (int64_t k = 0; k < n; ++k) {
     const bool pair = pivots[k] < 0;
     ARGAND_CHECK(
@@ -226,6 +88,12 @@ void check_pivots(const int32_t* pivots, int64_t n) {
                  "linalg.ldl_solve: expected pivots as linalg.ldl_factor gives them, got ", pivots[k], " for row ",
                  k + 1);
   }
+}
+void check_pivots(const Tensor& pivots) {
+  const Tensor here = exec::dense(pivots.to(Device(kCPU)));
+  const int64_t n = here.sizes().back();
+  if (n == 0) return;
+  for (int64_t b = 0; b < here.numel() / n; ++b) check_pivots_of_one(raw<int32_t>(here) + b * n, n);
 }
 
 }  // namespace
@@ -249,19 +117,12 @@ struct LdlSolveBatch : Kernel<LdlSolveBatchArgs> {
                  a.B.sizes());
     return {a.B.impl().sizes, a.B.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor LD = exec::dense_clone(a.LD), pivots = exec::dense(a.pivots);
-    exec::copy_elements(out, a.B);
-    const int64_t n = rows_of(LD), r = columns_of(out);
-    const auto* rows = raw<int32_t>(pivots);
-    for (int64_t b = 0; b < batches_of(LD); ++b) check_pivots(rows + b * n, n);
-    dispatch<kMatrixTypes>(LD.dtype(), Args::kName, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      T *factors = raw<T>(LD), *to = raw<T>(out);
-      each_matrix(batches_of(LD), n * n * r, [&](int64_t b) {
-        SymmetricFactors<T>(factors + b * n * n, n, a.hermitian).solve(rows + b * n, to + b * n * r, r);
-      });
-    });
+  static void run(const Args& a, Tensor& out) {
+    check_pivots(a.pivots);
+    const Tensor LD = in_columns(a.LD), pivots = exec::dense(a.pivots), columns = in_columns(a.B);
+    blocks::solve_ldl.on(out.device())({LD.dtype(), rows_of(LD), columns_of(a.B), batches_of(LD), a.hermitian,
+                                        address(LD), address<int32_t>(pivots), address(columns)});
+    exec::copy_elements(out, transposed(columns));
   }
   static void samples(S& s) {
     const auto pivots = [](const std::vector<int64_t>& p) { return tensor(p, TensorOptions(kCPU).dtype(kInt)); };

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "argand/base/linalg_error.h"
+#include "argand/exec/has_values.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/matrices.h"
@@ -308,7 +309,7 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
       const Tensor values = linalg_svdvals(A.detach());
       rank = (values > threshold(op, A, values, Tensor(), full({}, rcond, values.options()))).sum(-1);
       if (driver != "gelsy") S = values;
-      full_rank = rank.is_meta() || (rank == n).all().item().toBool();
+      full_rank = !exec::has_values(rank) || (rank == n).all().item().toBool();
     }
     const bool has_residuals = m > n && driver != "gelsy" && full_rank;
     const Tensor residuals = has_residuals ? (A.matmul(X) - B).abs().square().sum(-2) : none;
@@ -317,7 +318,7 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
   static Tensor by_qr(const Tensor& A, const Tensor& B) {
     const bool tall = rows_of(A) >= columns_of(A);
     const auto [Q, R] = linalg_qr(tall ? A : mH(A));
-    if (!R.is_meta()) {
+    if (exec::has_values(R)) {
       const Tensor diagonal = R.detach().diagonal(0, -2, -1);
       ARGAND_CHECK(LinAlgError, !(diagonal == 0).any().item().toBool(), op,
                    ": The least squares solution could not be computed because the input matrix does not have full "

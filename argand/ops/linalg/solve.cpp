@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "argand/base/linalg_error.h"
+#include "argand/exec/has_values.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
@@ -21,7 +22,7 @@ void check_matrices(const char* op, const Tensor& t, bool square, const char* na
 
 void check_info(const char* op, const Tensor& info, std::string (*what)(int64_t)) {
   const Tensor list = info.to(Device(kCPU)).contiguous();
-  const int32_t* p = list.is_meta() ? nullptr : raw<int32_t>(list);
+  const int32_t* p = !exec::has_values(list) ? nullptr : raw<int32_t>(list);
   for (int64_t i = 0; p && i < list.numel(); ++i)
     if (p[i] != 0)
       ARGAND_THROW(LinAlgError, op, ": ", info.dim() > 0 ? str("(Batch element ", i, "): ") : "", what(p[i]));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "argand/base/linalg_error.h"
+#include "argand/exec/has_values.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/linalg/matrices.h"
 #include "argand/ops/operators.h"
@@ -26,7 +27,7 @@ inline Tensor reciprocal_gaps(const Tensor& x) { return reciprocal_gaps(x, x.uns
 
 // GradError if the loss depends on the phase of vectors: `phases`, its derivatives by the phases, must be 0.
 inline void check_phases(const char* of, const char* vectors, const Tensor& phases) {
-  if (phases.is_meta() || phases.numel() == 0) return;
+  if (!exec::has_values(phases) || phases.numel() == 0) return;
   ARGAND_CHECK(GradError, !(phases.detach().abs() > 1e-2).any().item().toBool(), of, ": The ", vectors,
                " in the complex case are specified up to multiplication by e^{i phi}. The specified loss function "
                "depends on this quantity, so it is ill-defined.");

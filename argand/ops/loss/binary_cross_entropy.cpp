@@ -1,5 +1,6 @@
 // Binary cross entropy of probabilities and of logits.
 #include "argand/exec/autocast.h"
+#include "argand/exec/has_values.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
@@ -19,17 +20,17 @@ void check_weight(const char* op, const char* name, const Tensor& self, const Te
                ": expected ", name, " that broadcasts to input's size ", self.sizes(), ", got ", weight.sizes());
 }
 
-// A GPU does not wait for this check: the loss is NaN there.
-void check_probabilities(const char* op, const Tensor& self) {
-  if (!self.is_cpu()) return;
-  const Tensor in = exec::dense(self.detach());
+// A GPU does not wait for this check: of such an input the loss is NaN there, of such a target what the formula gives.
+void check_probabilities(const char* op, const char* name, const Tensor& values) {
+  if (!values.is_cpu() || !exec::has_values(values)) return;
+  const Tensor in = exec::dense(values.detach());
   dispatch<kFloatingTypes>(in.dtype(), op, [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
     const T* p = raw<T>(in);
     for (int64_t i = 0; i < in.numel(); ++i) {
       const A x = static_cast<A>(p[i]);
-      ARGAND_CHECK(ValueError, x >= 0 && x <= 1, op, ": all elements of input should be between 0 and 1, got ", x,
+      ARGAND_CHECK(ValueError, x >= 0 && x <= 1, op, ": all elements of ", name, " should be between 0 and 1, got ", x,
                    " at position ", i);
     }
   });
@@ -83,7 +84,7 @@ struct BinaryCrossEntropy : Composite<BinaryCrossEntropyArgs> {
       "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor";
   static constexpr auto doc =
       "-weight (target log(self) + (1 - target) log(1 - self)) of probabilities self, with logarithms no lower than "
-      "-100; the mean of all, the sum, or each. ValueError for a probability outside [0, 1].";
+      "-100; the mean of all, the sum, or each. ValueError for a probability or a target outside [0, 1].";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
@@ -100,21 +101,24 @@ struct BinaryCrossEntropy : Composite<BinaryCrossEntropyArgs> {
     const Tensor target = differ_in_ones ? a.target.reshape(a.self.sizes()) : a.target;
     check_same_sizes("binary_cross_entropy", a.self, target);
     check_weight("binary_cross_entropy", "weight", a.self, a.weight);
-    check_probabilities("binary_cross_entropy", a.self);
+    check_probabilities("binary_cross_entropy", "input", a.self);
+    check_probabilities("binary_cross_entropy", "target", target);
     const Tensor terms = _binary_cross_entropy_terms(a.self, target);
     return reduce_loss(a.weight.defined() ? terms * a.weight : terms, a.reduction);
   }
   static void samples(S& s) {
-    s.add({s->real({3, 4}, 0.1, 0.9), s->real({3, 4}, 0, 1)});
-    s.add({s->real({3, 4}, 0.1, 0.9), s->real({3, 4}, 0, 1), s->positive({4})});
-    s.add({s->real({3, 4}, 0.1, 0.9), s->real({3, 4}, 0, 1), s->positive({3, 4}), Reduction::None});
-    s.add({s->real({}, 0.1, 0.9), s->real({}, 0, 1), {}, Reduction::Sum});
-    s.add({s->real({3, 1}, 0.1, 0.9), s->real({3}, 0, 1)});
+    s.add({s->real({3, 4}, 0.1, 0.9), s->real({3, 4}, 0.1, 0.9)});
+    s.add({s->real({3, 4}, 0.1, 0.9), s->real({3, 4}, 0.1, 0.9), s->positive({4})});
+    s.add({s->real({3, 4}, 0.1, 0.9), s->real({3, 4}, 0.1, 0.9), s->positive({3, 4}), Reduction::None});
+    s.add({s->real({}, 0.1, 0.9), s->real({}, 0.1, 0.9), {}, Reduction::Sum});
+    s.add({s->real({3, 1}, 0.1, 0.9), s->real({3}, 0.1, 0.9)});
     s.add({s->real({0, 2}), s->real({0, 2}), {}, Reduction::Sum});
     // At the ends PyTorch's gradient is a large number that stands for infinity.
     s.add_without_gradient({s->integer({8}, 0, 2).to(kDouble), s->integer({8}, 0, 2).to(kDouble), {}, Reduction::None});
     s.fails({s->real({3}, 1.5, 2), s->real({3}, 0, 1)},
             "binary_cross_entropy: all elements of input should be between 0 and 1, got ");
+    s.fails({s->real({3}, 0, 1), s->real({3}, 1.5, 2)},
+            "binary_cross_entropy: all elements of target should be between 0 and 1, got ");
     s.fails({s->real({3}, 0, 1), s->real({2}, 0, 1)},
             "binary_cross_entropy: target size [2] must be the same as input size [3]");
     s.fails({s->real({3}, 0, 1), s->real({3}, 0, 1), s->positive({2, 3})},

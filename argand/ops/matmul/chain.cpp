@@ -25,13 +25,14 @@ Tensor sum_of_products(const char* op, const Tensor& self, const Tensor& a, cons
 // No inverse has to be computed for n >= 0.
 Tensor power(const char* op, const Tensor& self, int64_t n) {
   check_matrices(op, self, true);
-  if (n < 0) return power(op, linalg_inv(self), -n);
   if (n == 0) return self.clone(MemoryFormat::Contiguous).copy_(eye(self.sizes().back(), self.options()));
-  Tensor result, square = self;
+  Tensor result, square = n < 0 ? linalg_inv(self) : self;
+  auto left = static_cast<uint64_t>(n);
+  if (n < 0) left = 0 - left;  // -n does not fit int64 for the smallest n
   for (;; square = square.matmul(square)) {
-    if (n & 1) result = result.defined() ? result.matmul(square) : square;
-    n >>= 1;
-    if (n == 0) break;
+    if (left & 1) result = result.defined() ? result.matmul(square) : square;
+    left >>= 1;
+    if (left == 0) break;
   }
   return result.is_same(self) ? self.clone() : result;
 }

@@ -67,7 +67,8 @@ void batched_product(const Tensor& a, const Tensor& b, const Tensor& out, const 
 
 void check_same_dtype(const char* op, const char* a_name, const Tensor& a, const char* b_name, const Tensor& b) {
   ARGAND_CHECK(DtypeError, a.dtype() == b.dtype(), op, ": expected ", a_name, " and ", b_name,
-               " to have the same dtype, but got: ", a.dtype(), " != ", b.dtype());
+               " to have the same dtype, but got: ", a.dtype(), " != ", b.dtype(), " (", dtype_cpp_name(a.dtype()),
+               " != ", dtype_cpp_name(b.dtype()), ")");
 }
 
 }  // namespace argand::ops

@@ -1,6 +1,4 @@
 // Numbers taken apart.
-#include <cmath>
-
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
 
@@ -18,20 +16,16 @@ struct Frexp : Kernel<FrexpArgs> {
                  "frexp: torch.frexp() only supports floating-point dtypes, got ", a.self.dtype());
     return {{a.self.impl().sizes, a.self.dtype()}, {a.self.impl().sizes, kInt}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor self = exec::dense(a.self);
-    dispatch<kFloatingTypes>(self.dtype(), "frexp", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T* x = raw<T>(self);
-      T* mantissa = raw<T>(outs[0]);
-      int32_t* exponent = raw<int32_t>(outs[1]);
-      for (int64_t i = 0; i < self.numel(); ++i) {
-        int e = 0;
-        const double m = std::frexp(static_cast<double>(x[i]), &e);
-        mantissa[i] = static_cast<T>(static_cast<std::conditional_t<sizeof(T) == 8, double, float>>(m));
-        exponent[i] = std::isfinite(m) ? e : 0;
-      }
-    });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Tensor x = a.self.to(a.self.dtype() == kDouble ? kDouble : kFloat);
+    const Tensor keeps = x.isfinite().logical_and(x != 0).logical_not();
+    // log2() may round up to the next whole number, so the exponent is right or 1 too large or small; the numbers are
+    // multiplied by two powers of 2, because one of them can be too large or too small for the dtype.
+    const Tensor guess = where(keeps, 0, x.abs().log2().floor() + 1), half = (guess / 2).trunc();
+    const Tensor part = x * (-half).exp2() * (half - guess).exp2(), size = part.abs();
+    const Tensor large = (size >= 1).to(x.dtype()), small = (size < 0.5).to(x.dtype());
+    exec::copy_elements(outs[0], where(keeps, x, part * (1 - 0.5 * large) * (1 + small)));
+    exec::copy_elements(outs[1], where(keeps, 0, guess + large - small));
   }
   static Grads grad(const Ctx& c, const Grads& g) { return {g[0] * (-c.result(1)).exp2()}; }
   static void samples(S& s) {

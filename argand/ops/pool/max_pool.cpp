@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "argand/kernels/blocks.h"
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/pool/args.h"
@@ -41,7 +42,30 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
   static cpu::PoolShape shape(const Args& a) {
     return pool_shape("max_pool", a.self, {a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode});
   }
+  // A volume without a batch whose channels are last gives results that are laid out likewise, as in PyTorch.
+  static std::optional<Args> with_batch(const Args& a) {
+    if (a.self.dim() != 4 || a.kernel_size.size() != 3) return std::nullopt;
+    Args batch = a;
+    batch.self = in_batch(a.self);
+    return has_channels_last(batch.self) ? std::optional(batch) : std::nullopt;
+  }
+  static Tensor in_batch(const Tensor& t) {
+    Dims sizes{1}, strides{t.numel()};
+    for (int64_t d = 0; d < t.dim(); ++d) {
+      sizes.push_back(t.sizes()[d]);
+      strides.push_back(t.strides()[d]);
+    }
+    return exec::alias(t, std::move(sizes), std::move(strides), t.storage_offset());
+  }
   static TensorMetas infer(const Args& a) {
+    if (const auto batch = with_batch(a)) {
+      TensorMetas metas = infer(*batch);
+      for (TensorMeta& meta : metas) {
+        meta.sizes = Dims(meta.sizes.begin() + 1, meta.sizes.end());
+        meta.strides = Dims(meta.strides.begin() + 1, meta.strides.end());
+      }
+      return metas;
+    }
     const cpu::PoolShape s = shape(a);
     const Dims sizes = pooled_sizes(a.self, s, a.kernel_size.size());
     const bool fit = s.in_size() - 1 <= std::numeric_limits<int16_t>::max();
@@ -49,6 +73,10 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
     return {{sizes, a.self.dtype(), strides}, {sizes, a.narrow && fit ? kShort : kLong, strides}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
+    if (const auto batch = with_batch(a)) {
+      Tensor both[] = {in_batch(outs[0]), in_batch(outs[1])};
+      return run(*batch, both);
+    }
     cpu::PoolShape s = shape(a);
     const ChannelLayout layout = pool_layout(s, a.self, a.kernel_size.size());
     const Tensor x = layout.of(a.self), y = layout.to_write(outs[0]), at = layout.to_write(outs[1]);
@@ -133,7 +161,7 @@ struct AdaptiveMaxPoolNd : Kernel<AdaptiveMaxPoolNdArgs> {
   static constexpr auto schema = "_adaptive_max_pool_nd(Tensor self, int[] output_size) -> (Tensor, Tensor)";
   static constexpr auto doc = "Max pooling to a given output size; and the positions within each plane.";
   static constexpr int variants = kFunction;
-  static constexpr DtypeSet dtypes = kFloatingTypes | kIntTypes;
+  static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMetas infer(const Args& a) {
     const Dims sizes =
         pooled_sizes(a.self, adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size), a.output_size.size());
@@ -241,6 +269,19 @@ struct AdaptiveMaxPool2d : Composite<AdaptiveMaxPool2dArgs> {
 };
 ARGAND_OP(AdaptiveMaxPool2d)
 
+namespace {
+
+// A volume without a batch whose channels are last is pooled as a batch of one, so that those of the result are, too.
+template <class A>
+std::tuple<Tensor, Tensor> max_pool_volumes(const A& a, bool narrow) {
+  const bool alone = a.self.dim() == 4 && a.self.numel() > 0 && has_channels_last(a.self.unsqueeze(0));
+  const auto [values, at] = _max_pool_nd(alone ? a.self.unsqueeze(0) : a.self, a.kernel_size, a.stride, a.padding,
+                                         a.dilation, a.ceil_mode, narrow);
+  return alone ? std::tuple(values.squeeze(0), at.squeeze(0)) : std::tuple(values, at);
+}
+
+}  // namespace
+
 struct MaxPool3dWithIndices : Composite<MaxPool3dWithIndicesArgs> {
   static constexpr auto schema =
       "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
@@ -248,9 +289,7 @@ struct MaxPool3dWithIndices : Composite<MaxPool3dWithIndicesArgs> {
       "ceil_mode=False) -> (Tensor, Tensor)";
   static constexpr auto doc = "max_pool3d, and the position of each maximum within its plane.";
   static constexpr int variants = kFunction;
-  static Result compose(const Args& a) {
-    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, false);
-  }
+  static Result compose(const Args& a) { return max_pool_volumes(a, false); }
   static void samples(S& s) { s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {}, {0, 0, 0}, {1, 1, 1}}); }
 };
 ARGAND_OP(MaxPool3dWithIndices)
@@ -264,9 +303,7 @@ struct MaxPool3d : Composite<MaxPool3dArgs> {
       "The maximum of each window of the last 3 dimensions; stride defaults to the kernel size.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) {
-    return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, true));
-  }
+  static Tensor compose(const Args& a) { return std::get<0>(max_pool_volumes(a, true)); }
   static void samples(S& s) { s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {}, {0, 0, 0}, {1, 1, 1}}); }
 };
 ARGAND_OP(MaxPool3d)

@@ -146,10 +146,14 @@ std::vector<std::string> suffixes_of(const Tensor& t) {
   if (t.is_meta() || (empty && t.dim() != 1)) out.push_back(size_text(t.sizes()));
   if (empty ? t.dtype() != get_default_dtype() : !is_default(t.dtype()))
     out.push_back(std::string("dtype=torch.") + dtype_name(t.dtype()));
-  if (const auto node = t.grad_fn())
-    out.push_back("grad_fn=<" + autograd::class_name(*node) + ">");
-  else if (t.requires_grad())
-    out.emplace_back("requires_grad=True");
+  try {
+    if (const auto node = t.grad_fn())
+      out.push_back("grad_fn=<" + autograd::class_name(*node) + ">");
+    else if (t.requires_grad())
+      out.emplace_back("requires_grad=True");
+  } catch (const GradError&) {  // a view that was not recorded, and whose memory was written since
+    out.emplace_back("grad_fn=<Invalid>");
+  }
   return out;
 }
 

@@ -1,4 +1,5 @@
 // Samples whose parameters are tensors: bernoulli, normal, multinomial.
+#include "argand/exec/has_values.h"
 #include "argand/kernels/cpu/random.h"
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
@@ -69,7 +70,7 @@ namespace {
 
 void check_std(const Tensor& std) {
   ARGAND_CHECK(DtypeError, !std.is_complex(), "normal: expects standard deviation to be non-complex");
-  if (std.numel() == 0 || std.is_meta()) return;
+  if (std.numel() == 0 || !exec::has_values(std)) return;
   const double least = without_grad([&] { return std.min().item().toDouble(); });
   ARGAND_CHECK(ValueError, least >= 0, "normal expects all elements of std >= 0.0, but found ", least);
 }

@@ -30,7 +30,7 @@ struct Diagonal : View<DiagonalArgs> {
     return v;
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    const Tensor out = zeros(c.sizes(kSelf), g.options());
+    const Tensor out = g.new_zeros(c.sizes(kSelf));
     out.diagonal(c.DiagonalArgs::offset, c.dim1, c.dim2).copy_(g);
     return out;
   }
@@ -62,7 +62,8 @@ struct Unfold : View<UnfoldArgs> {
     ViewLayout v{a.self.impl().sizes, a.self.impl().strides, a.self.storage_offset()};
     if (a.self.dim() > 0) {
       v.sizes[d] = (extent - a.size) / a.step + 1;
-      v.strides[d] = stride * a.step;
+      // A step that is too long for this leaves no second window.
+      if (int64_t wider; !__builtin_mul_overflow(stride, a.step, &wider)) v.strides[d] = wider;
     }
     v.sizes.push_back(a.size);
     v.strides.push_back(stride);

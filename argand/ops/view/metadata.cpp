@@ -2,16 +2,21 @@
 // strides change, and its history becomes that of the view.
 #include "argand/ops/define.h"
 #include "argand/ops/view/args.h"
+#include "argand/ops/view/become.h"
 
 namespace argand::ops {
-namespace {
 
 Tensor become(PermanentName op, const Tensor& self, const Tensor& view) {
+  ARGAND_CHECK(
+      GradError, !self.is_inference() || InferenceMode::is_enabled(), op,
+      "_: Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+      "normal tensor before doing inplace update.");
   check_inplace(op, self, GradMode::is_enabled() && self.requires_grad());
   const auto node = view.grad_fn();
   TensorImpl& impl = self.impl();
   impl.sizes = view.impl().sizes;
   impl.strides = view.impl().strides;
+  impl.offset = view.impl().offset;
   impl.refresh();
   self.storage()->bump_version(op);
   if (node && GradMode::is_enabled()) {
@@ -22,8 +27,6 @@ Tensor become(PermanentName op, const Tensor& self, const Tensor& view) {
   }
   return self;
 }
-
-}  // namespace
 
 struct SqueezeInplace : Composite<SqueezeInplaceArgs> {
   static constexpr auto schema = "squeeze_(Tensor(a!) self) -> Tensor(a!)";

@@ -21,7 +21,7 @@ struct Select : View<SelectArgs> {
     return v;
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    const Tensor out = zeros(c.sizes(kSelf), g.options());
+    const Tensor out = g.new_zeros(c.sizes(kSelf));
     out.select(c.dim, c.index).copy_(g);
     return out;
   }
@@ -47,12 +47,13 @@ struct Slice : View<SliceArgs> {
     const int64_t start = clamp(a.start.value_or(0)), end = std::max(clamp(a.end.value_or(size)), start);
     ViewLayout v{a.self.impl().sizes, a.self.impl().strides, a.self.storage_offset()};
     v.offset += start * v.strides[d];
-    v.sizes[d] = (end - start + a.step - 1) / a.step;
-    v.strides[d] *= a.step;
+    v.sizes[d] = end == start ? 0 : (end - start - 1) / a.step + 1;
+    // A step that is too long for this leaves no second element.
+    if (int64_t wider; !__builtin_mul_overflow(v.strides[d], a.step, &wider)) v.strides[d] = wider;
     return v;
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    const Tensor out = zeros(c.sizes(kSelf), g.options());
+    const Tensor out = g.new_zeros(c.sizes(kSelf));
     out.slice(c.dim, c.start, c.end, c.step).copy_(g);
     return out;
   }

@@ -47,13 +47,27 @@ class PiecesNode final : public autograd::Node {
 // The pieces, views of `whole` that cover it once, with one node as their history.
 std::vector<Tensor> joined(const char* name, const Tensor& whole, std::vector<Tensor> pieces, int64_t dim,
                            bool dropped = false) {
-  if (pieces.empty() || !pieces[0].requires_grad()) return pieces;
+  // As in PyTorch, a write in place to one of several views is not recorded but refused.
+  for (const Tensor& piece : pieces)
+    if (AutogradMeta* const meta = autograd_meta_or_null(piece);
+        meta && meta->base.defined() && meta->creation == autograd::CreationMeta::DEFAULT)
+      meta->creation = autograd::CreationMeta::MULTI_OUTPUT_NODE;
+  if (pieces.empty() || !GradMode::is_enabled() || !pieces[0].requires_grad()) return pieces;
   const intrusive_ptr<autograd::Node> node(new PiecesNode(name, whole, pieces, dim, dropped));
   for (uint32_t i = 0; i < pieces.size(); ++i) {
     AutogradMeta& meta = autograd_meta(pieces[i]);
     meta.grad_fn = node;
     meta.output_nr = i;
   }
+  return pieces;
+}
+
+// Pieces that a program may write to, as it has promised what follows from that.
+std::vector<Tensor> writable(std::vector<Tensor> pieces) {
+  for (const Tensor& piece : pieces)
+    if (AutogradMeta* const meta = autograd_meta_or_null(piece);
+        meta && meta->creation == autograd::CreationMeta::MULTI_OUTPUT_NODE)
+      meta->creation = autograd::CreationMeta::DEFAULT;
   return pieces;
 }
 
@@ -237,7 +251,7 @@ ARGAND_OP(TensorSplitTensor)
 struct UnsafeSplit : Composite<UnsafeSplitArgs> {
   static constexpr auto schema = "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]";
   static constexpr auto doc = "split(), for programs that promise not to write to whole and pieces both.";
-  static std::vector<Tensor> compose(const Args& a) { return a.self.split(a.split_size, a.dim); }
+  static std::vector<Tensor> compose(const Args& a) { return writable(a.self.split(a.split_size, a.dim)); }
   static void samples(S& s) {
     s.add({s->real({5, 3}), 2});
     s.fails({s->real({}), 1}, "split expected at least a 1-dimensional tensor");
@@ -249,7 +263,7 @@ ARGAND_NODE(UnsafeSplit)
 struct UnsafeSplitWithSizes : Composite<UnsafeSplitWithSizesArgs> {
   static constexpr auto schema = "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]";
   static constexpr auto doc = "split_with_sizes(), for programs that promise not to write to whole and pieces both.";
-  static std::vector<Tensor> compose(const Args& a) { return a.self.split_with_sizes(a.split_sizes, a.dim); }
+  static std::vector<Tensor> compose(const Args& a) { return writable(a.self.split_with_sizes(a.split_sizes, a.dim)); }
   static void samples(S& s) {
     s.add({s->real({5, 3}), {2, 3}});
     s.fails({s->real({5}), {2, 2}}, "split_with_sizes: expects split_sizes to sum exactly to 5");
@@ -261,7 +275,7 @@ ARGAND_NODE(UnsafeSplitWithSizes)
 struct UnsafeChunk : Composite<UnsafeChunkArgs> {
   static constexpr auto schema = "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]";
   static constexpr auto doc = "chunk(), for programs that promise not to write to whole and pieces both.";
-  static std::vector<Tensor> compose(const Args& a) { return a.self.chunk(a.chunks, a.dim); }
+  static std::vector<Tensor> compose(const Args& a) { return writable(a.self.chunk(a.chunks, a.dim)); }
   static void samples(S& s) {
     s.add({s->real({7, 3}), 3});
     s.fails({s->real({4}), 0}, "chunk expects `chunks` to be greater than 0, got: 0");

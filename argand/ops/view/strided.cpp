@@ -50,7 +50,7 @@ struct AsStrided : View<AsStridedArgs> {
     const int64_t first = std::min(view_offset, c.offset(kSelf));
     const int64_t last = std::max(last_address(c.size, c.stride, view_offset),
                                   last_address(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf)));
-    Tensor span = zeros({last - first + 1}, g.options());
+    Tensor span = g.new_zeros({last - first + 1});
     if (g.numel() > 0 && may_overlap_itself(c.size, c.stride))
       span = span.index_add(0, addresses(c.size, c.stride, view_offset - first, span), g.reshape({-1}));
     else if (g.numel() > 0)

@@ -28,6 +28,8 @@ namespace {
   ARGAND_CHECK_TYPE(T, getrf_buffer, cusolverDn##L##getrf_bufferSize);                  \
   ARGAND_CHECK_TYPE(T, getrf, cusolverDn##L##getrf);                                    \
   ARGAND_CHECK_TYPE(T, getrs, cusolverDn##L##getrs);                                    \
+  ARGAND_CHECK_TYPE(T, sytrf_buffer, cusolverDn##L##sytrf_bufferSize);                  \
+  ARGAND_CHECK_TYPE(T, sytrf, cusolverDn##L##sytrf);                                    \
   ARGAND_CHECK_TYPE(T, orgqr_buffer, cusolverDn##L##orthogonal##_bufferSize);           \
   ARGAND_CHECK_TYPE(T, orgqr, cusolverDn##L##orthogonal);                               \
   ARGAND_CHECK_TYPE(T, gesvdj_buffer, cusolverDn##L##gesvdj_bufferSize);                \
@@ -63,6 +65,7 @@ bool find(SolverOf<T>& to, const char* letter, const char* orthogonal, const Dyn
   };
   return all({of_solver(to.potrf_batched, "potrfBatched"), of_solver(to.getrf_buffer, "getrf_bufferSize"),
               of_solver(to.getrf, "getrf"), of_solver(to.getrs, "getrs"),
+              of_solver(to.sytrf_buffer, "sytrf_bufferSize"), of_solver(to.sytrf, "sytrf"),
               of_solver(to.orgqr_buffer, orthogonal, "_bufferSize"), of_solver(to.orgqr, orthogonal),
               of_solver(to.gesvdj_buffer, "gesvdj_bufferSize"), of_solver(to.gesvdj, "gesvdj"),
               of_solver(to.gesvdj_batched_buffer, "gesvdjBatched_bufferSize"),
@@ -83,6 +86,8 @@ const SolverLibrary* load() {
                              solver.find(to->set_gesvdj_tolerance, "cusolverDnXgesvdjSetTolerance"),
                              solver.find(to->potrf_buffer, "cusolverDnXpotrf_bufferSize"),
                              solver.find(to->potrf, "cusolverDnXpotrf"),
+                             solver.find(to->sytrs_buffer, "cusolverDnXsytrs_bufferSize"),
+                             solver.find(to->sytrs, "cusolverDnXsytrs"),
                              solver.find(to->geqrf_buffer, "cusolverDnXgeqrf_bufferSize"),
                              solver.find(to->geqrf, "cusolverDnXgeqrf"),
                              solver.find(to->syevd_buffer, "cusolverDnXsyevd_bufferSize"),

@@ -33,6 +33,8 @@ struct SolverOf {
   cusolverStatus_t (*getrf)(Solver, int m, int n, T* a, int lda, T* work, int* pivots, int* info);
   cusolverStatus_t (*getrs)(Solver, cublasOperation_t, int n, int columns, const T* a, int lda, const int* pivots, T* b,
                             int ldb, int* info);
+  cusolverStatus_t (*sytrf_buffer)(Solver, int n, T* a, int lda, int* size);
+  cusolverStatus_t (*sytrf)(Solver, cublasFillMode_t, int n, T* a, int lda, int* pivots, T* work, int size, int* info);
   cusolverStatus_t (*orgqr_buffer)(Solver, int m, int n, int k, const T* a, int lda, const T* tau, int* size);
   cusolverStatus_t (*orgqr)(Solver, int m, int n, int k, T* a, int lda, const T* tau, T* work, int size, int* info);
   cusolverStatus_t (*gesvdj_buffer)(Solver, cusolverEigMode_t, int econ, int m, int n, const T* a, int lda, const R* s,
@@ -64,6 +66,8 @@ struct SolverLibrary {
   decltype(&cusolverDnXgesvdjSetTolerance) set_gesvdj_tolerance;
   decltype(&cusolverDnXpotrf_bufferSize) potrf_buffer;
   decltype(&cusolverDnXpotrf) potrf;
+  decltype(&cusolverDnXsytrs_bufferSize) sytrs_buffer;
+  decltype(&cusolverDnXsytrs) sytrs;
   decltype(&cusolverDnXgeqrf_bufferSize) geqrf_buffer;
   decltype(&cusolverDnXgeqrf) geqrf;
   decltype(&cusolverDnXsyevd_bufferSize) syevd_buffer;

@@ -1,4 +1,6 @@
 """Methods whose Python form is not the schema of an op."""
+import numbers
+
 from .. import _C, _functions, _removed
 from .._ignored import harmless
 from .._tensor_arguments import need_tensors
@@ -115,6 +117,9 @@ class Functions:
         if not self.is_cpu:
             raise TypeError("apply_ is only implemented on CPU tensors")
         flat = [callable(v) for v in self.reshape(-1).tolist()]
+        for value in flat:
+            if not isinstance(value, (numbers.Number, Tensor)):
+                raise TypeError(f"apply_: expected the function to return a number, got {type(value).__name__}")
         return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
 
     def module_load(self, other, assign=False):

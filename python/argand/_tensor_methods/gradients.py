@@ -1,7 +1,7 @@
 """Gradients of tensors."""
 import warnings
 
-from .. import _C
+from .. import _C, _given_hooks
 from .._hook_handles import RemovedByCall
 from ..autograd._backward import backward as run_backward
 
@@ -20,7 +20,7 @@ class Gradients:
         handle = _C._register_hook(self, hook)
         return RemovedByCall(lambda: _C._remove_hook(self, handle))
 
-    _backward_hooks = property(lambda self: _C._hooks_of(self), doc="What register_hook() was given, by number; None if nothing.")
+    _backward_hooks = _given_hooks.attribute
 
     def register_post_accumulate_grad_hook(self, hook):
         """Calls `hook` with this leaf whenever backward has added to its .grad: where an optimizer can step, and free it."""

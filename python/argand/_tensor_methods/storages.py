@@ -1,4 +1,6 @@
 """The memory of tensors."""
+import weakref
+
 from .. import _C, _sharing
 from .._ignored import harmless
 from .._dtypes import STORAGE_TYPES
@@ -6,14 +8,19 @@ from .._typed_storage import ON_CPU, on_gpus
 from ..storage import TypedStorage, UntypedStorage, _warn_typed_storage_removal
 
 Tensor = _C.Tensor
+_storages = weakref.WeakValueDictionary()  # by number; each keeps a tensor of its memory, so that the number stays its own
 
 
 class Storages:
     """Storages, other memory for a tensor, and memory that processes or streams share."""
 
     def untyped_storage(self):
-        """The bytes behind this tensor."""
-        return UntypedStorage(self)
+        """The bytes behind this tensor: the same object for as long as somebody holds it."""
+        number = _C._storage_id(self)
+        known = _storages.get(number)
+        if known is None or known.nbytes() != _C._storage_nbytes(self):
+            known = _storages[number] = UntypedStorage(self)
+        return known
 
     def storage(self):
         """The elements behind this tensor and its views, in the order in which they lie."""
@@ -51,10 +58,11 @@ class Storages:
 
     def as_strided_(self, size, stride, storage_offset=None):
         """as_strided() of the tensor itself; elements stay where they are."""
-        if self.requires_grad and _C.is_grad_enabled():
-            raise NotImplementedError("as_strided_: gradients do not pass through it; use as_strided()")
-        self.data = self.detach().as_strided(size, stride, storage_offset)
+        _C._become_strided(self, self.as_strided(size, stride, storage_offset))
         return self
+
+    def _fix_weakref(self):
+        """What PyTorch needs after a weak reference was followed: here such a tensor is as any."""
 
     def is_set_to(self, tensor):
         """Whether both are the same elements of the same storage."""

@@ -13,6 +13,14 @@ def _check_free(data, cls):
                            f"of type {type(data).__name__}")
 
 
+def _with_policies(t, sizes, device, layout):
+    """See _dispatched_metadata.py."""
+    if sizes is None and not device and not layout:
+        return t
+    from .. import _dispatched_metadata
+    return _dispatched_metadata.apply(t, sizes, device, layout)
+
+
 def _converted(result, cls):
     if isinstance(result, Tensor):
         return result if isinstance(result, cls) else _C._as_subclass(cls, result)
@@ -33,17 +41,16 @@ class Subclasses:
         return _C.alias(self) if cls is Tensor else _C._as_subclass(cls, self)
 
     @staticmethod
-    @harmless(dispatch_sizes_strides_policy="sizes are not dispatched", dispatch_device="devices are not dispatched")
-    def _make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides_policy=None, dispatch_device=False, device_for_backend_keys=None):
+    def _make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides_policy=None, dispatch_device=False, dispatch_layout=False,
+                       device_for_backend_keys=None):
         """The elements of a tensor as an object of a subclass of Tensor, without history."""
         if device_for_backend_keys is not None:
             raise NotImplementedError("Tensor._make_subclass: device_for_backend_keys: a tensor is on the device where its elements are")
         _check_free(data, cls)
-        return _C._make_subclass(cls, data, require_grad)
+        return _with_policies(_C._make_subclass(cls, data, require_grad), dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
 
     @staticmethod
-    @harmless(dispatch_sizes_strides_policy="sizes are not dispatched", dispatch_device="devices are not dispatched",
-              dispatch_layout="there is one layout", storage_size="there is no storage to look at", _extra_dispatch_keys="there are none")
+    @harmless(storage_size="there is no storage to look at", _extra_dispatch_keys="there are none")
     def _make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_format=None, dtype=None, layout=_C.strided, device=None,
                                pin_memory=False, requires_grad=False, dispatch_sizes_strides_policy=None, dispatch_device=False,
                                dispatch_layout=False, _extra_dispatch_keys=None, storage_size=None):
@@ -61,7 +68,8 @@ class Subclasses:
             strides = _C.empty(size, memory_format=memory_format, device="meta").stride()
         dtype = _C.get_default_dtype() if dtype is None else dtype
         device = _C.device("cpu") if device is None else _C.device(device)
-        return _C._wrapper(cls, list(size), None if strides is None else list(strides), storage_offset or 0, dtype, device, requires_grad)
+        t = _C._wrapper(cls, list(size), None if strides is None else list(strides), storage_offset or 0, dtype, device, requires_grad)
+        return _with_policies(t, dispatch_sizes_strides_policy, dispatch_device, dispatch_layout)
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):

@@ -1,4 +1,5 @@
 """Loss scaling for float16 (Micikevicius and others, 2018)."""
+import collections
 import enum
 import inspect
 import warnings
@@ -13,6 +14,11 @@ class OptState(enum.Enum):
     READY = 0
     UNSCALED = 1
     STEPPED = 2
+
+
+def _refresh_per_optimizer_state():
+    """What is known of an optimizer at the beginning of an iteration."""
+    return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
 class GradScaler:
@@ -42,10 +48,10 @@ class GradScaler:
         self._growth_interval = growth_interval
         self._init_growth_tracker = 0
         self._growth_tracker = None
-        self._optimizers = {}  # id: {"stage", "found_inf_per_device"}
+        self._per_optimizer_states = collections.defaultdict(_refresh_per_optimizer_state)  # by id
 
     def _of(self, optimizer):
-        return self._optimizers.setdefault(id(optimizer), {"stage": OptState.READY, "found_inf_per_device": {}})
+        return self._per_optimizer_states[id(optimizer)]
 
     def _check_scale_growth_tracker(self, what):
         fix = "This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
@@ -167,13 +173,13 @@ class GradScaler:
                     "requires_grad=False.")
                 scale.copy_(new_scale.reshape(()))
         else:
-            found = [f.to(scale.device) for state in self._optimizers.values() for f in state["found_inf_per_device"].values()]
+            found = [f.to(scale.device) for state in self._per_optimizer_states.values() for f in state["found_inf_per_device"].values()]
             assert found, "No inf checks were recorded prior to update."
             combined = found[0]
             for other in found[1:]:
                 combined = combined + other
             _C._amp_update_scale_(scale, tracker, combined, self._growth_factor, self._backoff_factor, self._growth_interval)
-        self._optimizers.clear()
+        self._per_optimizer_states.clear()
 
     def _check_inf_per_device(self, optimizer):
         """Whether a gradient has an infinity or NaN, for each device; leaves the gradients as they are."""
@@ -252,8 +258,8 @@ class GradScaler:
     def __getstate__(self):
         state = self.__dict__.copy()
         if self._enabled:
-            assert not self._optimizers, ("A GradScaler instance may only be pickled at the beginning of an iteration, or at "
-                                          "the end after scaler.update().")
+            assert not self._per_optimizer_states, (
+                "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after scaler.update().")
             # The tensors are made anew where the first loss is.
             state["_init_scale"], state["_init_growth_tracker"] = self.get_scale(), self._get_growth_tracker()
             state["_scale"] = state["_growth_tracker"] = None

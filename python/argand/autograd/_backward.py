@@ -51,7 +51,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 
 def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):
-    """The gradients for each slice of grad_outputs along their first dimension, stacked: a backward pass for each."""
+    """The gradients for each slice of grad_outputs along their first dimension, stacked: one backward pass of tensors
+    that stand for the slices."""
     sizes = set()
     for i, (y, g) in enumerate(zip(outputs, grad_outputs)):
         if g is None or g.dim() == 0:
@@ -65,10 +66,6 @@ def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_un
     if len(sizes) != 1 or len(grad_outputs) != len(outputs):
         raise ValueError(f"grad(): is_grads_batched=True expects a grad_output for each of {len(outputs)} outputs, all with the same first "
                          f"dimension, got {len(grad_outputs)} with {sorted(sizes)}")
-    n = sizes.pop()
+    from ..func._batched import of_all  # upward: grad(is_grads_batched=True) is one pass of the tensors by which vmap() computes
     keep = create_graph if retain_graph is None else retain_graph
-    # Without slices, a backward pass with zeros gives the shapes of the gradients.
-    slices = list(zip(*(g.unbind(0) for g in grad_outputs))) if n else [[_C.zeros_like(y) for y in outputs]]
-    rows = [_C._grad(outputs, inputs, list(row), keep or i + 1 < len(slices), bool(create_graph), allow_unused)
-            for i, row in enumerate(slices)]
-    return tuple(None if column[0] is None else _C.stack(column)[:n] for column in zip(*rows))
+    return of_all(sizes.pop(), lambda given: _C._grad(outputs, inputs, given, keep, bool(create_graph), allow_unused), grad_outputs)

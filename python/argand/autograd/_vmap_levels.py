@@ -1,36 +1,48 @@
 """The calls of vmap that this thread is in."""
 import contextlib
 import threading
-import typing
-
-
-class _Level(typing.NamedTuple):
-    slices: object  # which tensors are slices, or made of some
-    randomness: str
 
 
 class _Levels(threading.local):
     """The calls of vmap that this thread is in, the innermost last."""
+
     of_thread = ()
+    depth = 0  # how many transforms this thread is in, those that take gradients among them
+
+    @contextlib.contextmanager
+    def deeper(self):
+        """The scope of a transform."""
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    @contextlib.contextmanager
+    def entered(self, level):
+        """The scope of a function that vmap maps."""
+        with self._set((*self.of_thread, level)), self.deeper():
+            yield
+
+    def outside(self, level):
+        """A scope around the function of a level."""
+        try:
+            return self._set(self.of_thread[:self.of_thread.index(level)])
+        except ValueError:
+            return self._set(self.of_thread)
+
+    @contextlib.contextmanager
+    def _set(self, some):
+        before = self.of_thread
+        self.of_thread = some
+        try:
+            yield
+        finally:
+            self.of_thread = before
 
 
 levels = _Levels()
 rules = None  # func/_rules.py, once vmap() has been imported: there is no level before
-
-
-@contextlib.contextmanager
-def within(some):
-    before = levels.of_thread
-    levels.of_thread = some
-    try:
-        yield
-    finally:
-        levels.of_thread = before
-
-
-def level(slices, randomness):
-    """A scope of vmap's calls."""
-    return within((*levels.of_thread, _Level(slices, randomness)))
 
 
 def active():

@@ -192,11 +192,13 @@ def make_dual(tensor, tangent, *, level=None):
     level = _state.open[-1]
     if unpack_dual(tangent).tangent is not None:
         raise RuntimeError("Trying to set a forward gradient that has a forward gradient at the same level. This is not supported.")
+    if tangent.untyped_storage().nbytes() != tensor.untyped_storage().nbytes() or tangent.stride() != tensor.stride():
+        tangent = tangent.clone()  # as in PyTorch, it is the tensor itself only where it lies in memory as the primal does
     with enable_grad():
         if tensor.requires_grad:
             dual = tensor.view_as(tensor)
         else:
-            dual = _C._as_transform_input(tensor.detach())
+            dual = _C._as_transform_input(_C.alias(tensor))
             level.fresh.append(dual)
     level.duals.append(_Dual(dual, tangent, tensor))
     return dual

@@ -236,9 +236,10 @@ def once_differentiable(function):
             return results
         many = isinstance(results, tuple)
         all_results = results if many else (results,)
-        tensors = [r.detach().requires_grad_() for r in all_results if isinstance(r, _C.Tensor)]
-        delayed = iter(_DelayedError.apply("trying to differentiate twice a function that was marked with @once_differentiable", *tensors))
-        out = tuple(next(delayed) if isinstance(r, _C.Tensor) else r for r in all_results)
+        # A result that is no tensor has its place among the edges, too: that of a tensor without a gradient.
+        tensors = [r.detach().requires_grad_() if isinstance(r, _C.Tensor) else _C.empty(0) for r in all_results]
+        delayed = _DelayedError.apply("trying to differentiate twice a function that was marked with @once_differentiable", *tensors)
+        out = tuple(d if isinstance(r, _C.Tensor) else r for d, r in zip(delayed, all_results))
         return out if many else out[0]
     return backward
 

@@ -149,20 +149,52 @@ def _jacobian(outputs, inputs, create_graph, strict, linear=False):
     return table
 
 
+def _units(t, chunk_size):
+    """The units of a tensor's elements, [n, *t.shape], at most chunk_size at once."""
+    n = t.numel()
+    size = chunk_size or max(n, 1)
+    for first in range(0, n, size):
+        length = min(size, n - first)
+        units = _C.zeros(length, n, dtype=t.dtype, device=t.device)
+        units.diagonal(first).fill_(1)
+        yield units.view(length, *t.shape)
+
+
+def _for_all(output, inputs, units, create_graph):
+    """The gradients of an output for a batch of vectors, each by one pass for the whole batch."""
+    wanted = [x for x in inputs if x.requires_grad] if output.requires_grad else []
+    found = iter(grad([output], wanted, [units], retain_graph=True, create_graph=create_graph, allow_unused=True, is_grads_batched=True)
+                 if wanted else ())
+    found = [next(found) if output.requires_grad and x.requires_grad else None for x in inputs]
+    return [x.new_zeros((units.shape[0], *x.shape)) if g is None else g for x, g in zip(inputs, found)]
+
+
+def _joined(parts, shape, like, dim=0):
+    """Parts of a table as one tensor."""
+    parts = list(parts)
+    return (parts[0] if len(parts) == 1 else _C.cat(parts)).movedim(0, dim).reshape(shape) if parts else like.new_zeros(shape)
+
+
+def _jacobian_at_once(outputs, inputs, create_graph, chunk_size=None):
+    """The table of _jacobian(), its rows as a batch."""
+    if chunk_size == 1:
+        return _jacobian(outputs, inputs, create_graph, False)
+    table = []
+    for output in outputs:
+        parts = [_for_all(output, inputs, units, create_graph) for units in _units(output, chunk_size)]
+        table.append(tuple(_joined((part[k] for part in parts), (*output.shape, *x.shape), output) for k, x in enumerate(inputs)))
+    return table
+
+
 def _columns(outputs, inputs, dual, back, create_graph):
-    """The same table: one product with J for each element of each input."""
-    columns = [[] for _ in inputs]
-    for column, x, product in zip(columns, inputs, back):
-        for i in range(x.numel()):
-            unit = _C.zeros(x.numel(), dtype=x.dtype, device=x.device)
-            unit[i] = 1
-            column.append(_grad((product,), dual, (unit.view_as(x),), create_graph))
-    return [tuple(_C.stack([c[k] for c in column], -1).reshape((*y.shape, *x.shape)) if column else y.new_zeros((*y.shape, *x.shape))
-                  for column, x in zip(columns, inputs)) for k, y in enumerate(outputs)]
+    """The same table: a product with J for each element of each input, those of one input as a batch."""
+    columns = [[_for_all(product, dual, units, create_graph) for units in _units(x, None)] for x, product in zip(inputs, back)]
+    return [tuple(_joined((part[k] for part in parts), (*y.shape, *x.shape), y, -1) for parts, x in zip(columns, inputs))
+            for k, y in enumerate(outputs)]
 
 
 def _forward_strategy(strategy, create_graph, strict, vectorize):
-    """Whether a Jacobian is computed by columns; refuses what PyTorch refuses.  Vectorized or not, it takes the same passes."""
+    """Whether a Jacobian is computed by columns; refuses what PyTorch refuses."""
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
                              'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".')
@@ -178,7 +210,9 @@ def _forward_strategy(strategy, create_graph, strict, vectorize):
     return strategy == "forward-mode"
 
 
-def _table(outputs, inputs, create_graph, strict, by_columns, linear=False):
+def _table(outputs, inputs, create_graph, strict, by_columns, linear=False, vectorize=False):
+    if not by_columns and vectorize:
+        return _jacobian_at_once(outputs, inputs, create_graph)
     if not by_columns:
         return _jacobian(outputs, inputs, create_graph, strict, linear)
     dual, back = _transposed(outputs, inputs, strict)
@@ -189,13 +223,13 @@ def _table(outputs, inputs, create_graph, strict, by_columns, linear=False):
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
     """The derivatives of all outputs by all inputs: a tensor, or tuples of tensors where there are several.
 
-    By a pass for each element of the outputs, or of the inputs with strategy="forward-mode".  vectorize changes nothing: the passes
-    run one after the other.
+    By a pass for each element of the outputs, or of the inputs with strategy="forward-mode".  With vectorize=True
+    they are one pass of batches, as torch.func.jacrev's.
     """
     by_columns = _forward_strategy(strategy, create_graph, strict, vectorize)
     with enable_grad():
         inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, "jacobian", strict)
-        table = _table(outputs, inputs, create_graph, strict, by_columns)
+        table = _table(outputs, inputs, create_graph, strict, by_columns, vectorize=vectorize)
     return _like([_like(_finished(row, create_graph), many_inputs) for row in table], many_outputs)
 
 
@@ -214,7 +248,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
         inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, "hessian", strict)
         output, = _one_number(outputs, many_outputs, "hessian")
         first = _grad((output.reshape(()),), inputs, (_C.ones_like(output).reshape(()),), True, strict, _LINEAR, _LINEAR)
-        table = _table(first, inputs, create_graph, strict, by_columns, linear=True)
+        table = _table(first, inputs, create_graph, strict, by_columns, linear=True, vectorize=vectorize)
     return _like([_like(_finished(row, create_graph), many_inputs) for row in table], many_inputs)
 
 

@@ -79,9 +79,25 @@ def _check_repeats(f, tolerance):
                                  f"nondeterminism was {tolerance}.")
 
 
+def _check_hooks_without_gradient(outputs):
+    """Where an output has no gradient, PyTorch gives its hooks None."""
+    for y in outputs:
+        for hook in list((y._backward_hooks or {}).values()):
+            try:
+                hook(None)
+            except RuntimeError as error:
+                warnings.warn("Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+                              "break existing callers of this function. If this is true for you, you can call this function with "
+                              '"check_undefined_grad=False" to disable the feature', stacklevel=5)
+                raise GradcheckError("Expected backward function to handle undefined output grads. Please look at \"Notes about undefined "
+                                     "output gradients\" in \"tools/autograd/derivatives.yaml\" of PyTorch, and give hooks of outputs a way "
+                                     "to take None.") from error
+
+
 def _check_undefined(f):
     """An output without a gradient must contribute nothing.  One is left out at a time, as a node whose outputs all lack one does not run."""
     outputs = f.outputs()
+    _check_hooks_without_gradient(outputs)
     for o in range(len(outputs)) if len(outputs) > 1 else ():
         others = outputs[:o] + outputs[o + 1:]
         found = f.gradients(others, [_C.zeros_like(y) for y in others])
@@ -154,10 +170,19 @@ def _check_backward(f, eps, atol, rtol, fast):
                         raise GradcheckError(f"Jacobian mismatch for output {o} with respect to input {i}, numerical: {n}, analytical: {a}")
 
 
-def _check_forward(f, eps, atol, rtol, fast, batched):
+def _forward_product(f, tangents):
+    """The tangents of the outputs, zeros where there are none, for tangents of the inputs; None: no tangent, and not a dual tensor."""
+    from . import forward_ad
+    with forward_ad.dual_level():
+        duals = [x.detach() if v is None and x.requires_grad else x if v is None else forward_ad.make_dual(x.detach(), v)
+                 for x, v in zip(f.tensors, tangents)]
+        found = [forward_ad.unpack_dual(y) for y in f(duals) if _differentiable(y)]
+    return tuple(_C.zeros_like(y.primal) if y.tangent is None else y.tangent.detach() for y in found)
+
+
+def _check_forward(f, eps, atol, rtol, fast, batched, undefined):
     """Forward products against differences of the function."""
     from ..func import vmap  # upward: what vmap() gives is part of what gradcheck(check_forward_ad=True) compares
-    from . import forward_ad
     for i, x in enumerate(f.tensors):
         if not x.requires_grad:
             continue
@@ -166,11 +191,7 @@ def _check_forward(f, eps, atol, rtol, fast, batched):
             return tuple(y for y in f([*f.tensors[:i], value, *f.tensors[i + 1:]]) if _differentiable(y))
 
         def along(v, i=i):
-            with forward_ad.dual_level():
-                duals = [forward_ad.make_dual(t.detach(), v if k == i else _C.zeros_like(t)) if t.requires_grad else t
-                         for k, t in enumerate(f.tensors)]
-                found = [forward_ad.unpack_dual(y) for y in f(duals) if _differentiable(y)]
-            return tuple(_C.zeros_like(y.primal) if y.tangent is None else y.tangent.detach() for y in found)
+            return _forward_product(f, [v if k == i else _C.zeros_like(t) if t.requires_grad else None for k, t in enumerate(f.tensors)])
         directions = _directions(x, fast)
         for v in directions:
             with no_grad():
@@ -180,10 +201,28 @@ def _check_forward(f, eps, atol, rtol, fast, batched):
                 if not bool(((a - n).abs() <= atol + rtol * n.abs()).all()):
                     raise GradcheckError(f"Jacobian computed with forward mode mismatch for output {o} with respect to input {i}, numerical: "
                                          f"{n.tolist()}, analytical: {a.tolist()}")
+        if undefined:
+            _check_without_tangent(f, i)
         if batched and directions:
-            for several, single in zip(vmap(along)(_C.stack(directions[:2])), along(directions[0])):
+            try:
+                batch = vmap(along)(_C.stack([*directions, directions[0]][:2]))
+            except RuntimeError as error:
+                if "random operation" in str(error):
+                    raise RuntimeError("vmap: We do not yet support calling random operations inside of vmap. Leave "
+                                       "check_batched_forward_grad out for a function that draws random numbers.") from error
+                raise
+            for several, single in zip(batch, along(directions[0])):
                 if _distance(several[0], single) > 1e-9:
                     raise GradcheckError("While computing batched forward gradients, got a different result than one after the other")
+
+
+def _check_without_tangent(f, i):
+    """An input without a tangent must give what a tangent of zeros gives."""
+    tangents = [v if x.requires_grad else None for x, v in zip(f.tensors, _vectors(f.tensors, 0.7))]
+    zeros, none = (_forward_product(f, [*tangents[:i], v, *tangents[i + 1:]]) for v in (_C.zeros_like(f.tensors[i]), None))
+    for o, (a, b) in enumerate(zip(zeros, none)):
+        if _distance(a, b) > 1e-9:
+            raise GradcheckError(f"Forward mode: output {o} has another tangent where input {i} has none than where its tangent is zero")
 
 
 def _assert(condition, message):
@@ -224,7 +263,7 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
             if check_backward_ad:
                 _check_repeats(f, nondet_tol)
             if check_forward_ad:
-                _check_forward(f, eps, atol, rtol, fast_mode, check_batched_forward_grad)
+                _check_forward(f, eps, atol, rtol, fast_mode, check_batched_forward_grad, check_undefined_grad)
             if check_backward_ad and check_undefined_grad:
                 _check_undefined(f)
             if check_batched_grad:

@@ -2,6 +2,7 @@
 import abc
 import contextlib
 import threading
+import weakref
 from typing import NamedTuple
 
 from .. import _C
@@ -116,18 +117,84 @@ def disable_saved_tensors_hooks(error_message):
         _C._disable_saved_tensors_hooks(before)
 
 
-class _Kept:
-    """What allow_mutation_on_saved_tensors gives: the copies it made are the graph's own."""
+class _Handle:
+    """Stands in the graph for a tensor that an op keeps."""
+
+
+class _SavedAndCopied:
+    """What allow_mutation_on_saved_tensors knows: the tensors that ops keep, by their handles, and the copies of those written since."""
+
+    def __init__(self):
+        self.original, self.cloned = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()  # handle: tensor
+        self.tid_to_weakhandle = weakref.WeakValueDictionary()  # a tensor at a version: its handle
+        self.sid_to_tid = {}  # memory at a version: the tensors in it
 
     def clear(self):
-        pass
+        for known in (self.original, self.cloned, self.tid_to_weakhandle, self.sid_to_tid):
+            known.clear()
+
+    def pack(self, tensor):
+        memory = _memory_of(tensor)
+        name = (*memory, tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
+        handle = self.tid_to_weakhandle.get(name)
+        if handle is None:
+            self.tid_to_weakhandle[name] = handle = _Handle()
+            self.original[handle] = tensor
+            self.sid_to_tid.setdefault(memory, set()).add(name)
+        return handle
+
+    def unpack(self, handle):
+        if handle not in self.original and handle not in self.cloned:
+            raise AssertionError("Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
+                                 "originally recorded.")
+        copy = self.cloned.get(handle)
+        return self.original[handle] if copy is None else copy
+
+    def before_write(self, tensor):
+        """Copies what ops keep of the memory of a tensor that is about to be written."""
+        for name in self.sid_to_tid.pop(_memory_of(tensor), ()):
+            handle = self.tid_to_weakhandle.get(name)
+            if handle is not None and handle in self.original:
+                self.cloned[handle] = self.original.pop(handle).clone()
+
+
+def _memory_of(tensor):
+    return _C._storage_id(tensor), tensor._version
+
+
+_mutation = threading.local()  # .allowed: whether the thread is within allow_mutation_on_saved_tensors
 
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors():
-    """Within it, tensors that ops keep for their gradients may be written in place: copies are kept of all of them."""
-    with saved_tensors_hooks(lambda tensor: tensor.clone(), lambda packed: packed):
-        yield _Kept()
+    """Within it, tensors that ops keep for their gradients may be written in place: what they were is copied before the first write.
+
+    Backward must run within it, too, and it cannot be nested.
+    """
+    from ..utils._python_dispatch import TorchDispatchMode
+    known = _SavedAndCopied()
+
+    class CopyBeforeWrite(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            for i, argument in enumerate(func._schema.arguments):
+                if argument.alias_info is None or not argument.alias_info.is_write:
+                    continue
+                written = args[i] if i < len(args) else kwargs.get(argument.name)
+                for tensor in written if isinstance(written, (list, tuple)) else (written,):
+                    if isinstance(tensor, _C.Tensor) and not tensor.is_inference():
+                        known.before_write(tensor)
+            return func(*args, **kwargs)
+
+    if getattr(_mutation, "allowed", False):
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    with saved_tensors_hooks(known.pack, known.unpack), CopyBeforeWrite():
+        _mutation.allowed = True
+        try:
+            yield known
+        finally:
+            _mutation.allowed = False
+            known.clear()
 
 
 class GradientEdge(NamedTuple):
@@ -146,6 +213,11 @@ def get_gradient_edge(tensor):
     with enable_grad():
         view = tensor.view_as(tensor)
     return GradientEdge(view.grad_fn.next_functions[0][0], 0, tensor)
+
+
+def _get_grad_fn_or_grad_acc(tensor):
+    """The node that takes the gradient of `tensor`, which may be an edge; of a leaf, what adds to its .grad."""
+    return tensor.node if isinstance(tensor, GradientEdge) else get_gradient_edge(tensor).node
 
 
 def increment_version(tensor):

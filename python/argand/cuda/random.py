@@ -35,18 +35,13 @@ def set_rng_state_all(new_states):
 def manual_seed(seed):
     """Seeds the current device's generator; without a device nothing happens."""
     if _C.cuda.is_available():
-        _generator().manual_seed(_as_int64(seed))
+        _generator().manual_seed(int(seed))
 
 
 def manual_seed_all(seed):
     """Seeds all devices' generators."""
     for i in range(_C.cuda.device_count()):
-        _generator(i).manual_seed(_as_int64(seed))
-
-
-def _as_int64(seed):
-    seed = int(seed)
-    return seed - 2**64 if seed >= 2**63 else seed
+        _generator(i).manual_seed(int(seed))
 
 
 def seed():

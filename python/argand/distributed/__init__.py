@@ -7,7 +7,12 @@ from .. import _surface
 class ReduceOp:
     """How a collective joins the processes' values."""
 
+    def __new__(cls, op):
+        """The operation itself: ReduceOp(ReduceOp.SUM) is ReduceOp.SUM."""
+        return cls.RedOpType(op)
+
     RedOpType = enum.IntEnum("RedOpType", ["SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM", "UNUSED"], start=0)
+    RedOpType.__str__ = enum.Enum.__str__  # "RedOpType.SUM", also in Python 3.11 and later
     SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR, PREMUL_SUM, UNUSED = RedOpType
 
 

@@ -1,15 +1,19 @@
 """Collectives and messages of tensors.  Ranks are those of the world, or of the group where an argument is named group_*."""
+import contextlib
+import threading
+
 from .. import _C
 from .._ignored import harmless
 from . import ReduceOp
 from ._group_calls import reduction as _op
 from ._groups import _checked, _get_default_group, get_group_rank, get_process_group_ranks, member
-from ._work import Work, milliseconds
+from ._work import Work, Works
 
-__all__ = ["P2POp", "Work", "_all_gather_base", "_broadcast_coalesced", "_make_nccl_premul_sum", "_reduce_scatter_base", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
-           "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv",
-           "broadcast", "gather", "irecv", "isend", "monitored_barrier", "recv", "reduce", "reduce_scatter",
-           "reduce_scatter_tensor", "scatter", "send"]
+__all__ = ["P2POp", "Work", "_all_gather_base", "_broadcast_coalesced", "_coalescing_manager", "_make_nccl_premul_sum",
+           "_reduce_scatter_base", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_single", "all_reduce",
+           "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast", "gather",
+           "gather_into_tensor", "gather_single", "irecv", "isend", "monitored_barrier", "recv", "reduce", "reduce_scatter",
+           "reduce_scatter_single", "reduce_scatter_tensor", "scatter", "send"]
 
 
 def check_tensors(who, name, values):
@@ -56,11 +60,33 @@ def rank_of_group(who, name, group, rank, group_rank, default=None):
 
 
 def finish(work, async_op):
-    """The work itself if it may go on, None once it is finished."""
+    """The work itself if it may go on, None once it is finished; inside of _coalescing_manager() it may always go on."""
+    begun = getattr(_coalescing, "works", None)
+    if begun is not None:
+        begun.append(work)
     if async_op:
         return work
-    work.wait()
+    if begun is None:
+        work.wait()
     return None
+
+
+_coalescing = threading.local()  # .works: what this thread has begun inside of _coalescing_manager()
+
+
+@harmless(group="a collective has its own group", device="a collective runs where its tensors are")
+@contextlib.contextmanager
+def _coalescing_manager(group=None, device=None, async_ops=False):
+    """A scope whose collectives do not wait for each other.  Its end waits for all, or, with async_ops, wait() of what it gives does."""
+    if getattr(_coalescing, "works", None) is not None:
+        raise ValueError("ProcessGroup has non-empty op list at the start of coalescing")
+    works = _coalescing.works = Works([])
+    try:
+        yield works
+    finally:
+        _coalescing.works = None
+    if not async_ops:
+        works.wait()
 
 
 # ---- one tensor from all
@@ -149,7 +175,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
     return None if group is None else finish(group.start("all_gather_into", output_tensor, input_tensor), async_op)
 
 
-_all_gather_base = all_gather_into_tensor
+_all_gather_base = all_gather_single = all_gather_into_tensor
 
 
 def _list_of_root(name, side, values, is_root):
@@ -173,6 +199,25 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
     dst = rank_of_group("gather", "dst", group, dst, group_dst, default=0)
     outputs = _list_of_root("gather_list", "destination", gather_list, group.rank() == dst)
     return finish(group.start("gather", outputs, tensor, dst), async_op)
+
+
+def gather_single(tensor, gather_tensor=None, dst=None, group=None, async_op=False, group_dst=None):
+    """gather() into the parts of one tensor: the tensors of all, one after the other."""
+    check_tensor("gather_single", "tensor", tensor)
+    parts = None
+    if gather_tensor is not None:
+        check_tensor("gather_single", "gather_tensor", gather_tensor)
+        found = member("gather_single", group)
+        if found is None:
+            return None
+        if gather_tensor.numel() != found.size() * tensor.numel() or not gather_tensor.is_contiguous():
+            raise ValueError(f"gather_single: expected gather_tensor to be contiguous and to have {found.size()} x {tensor.numel()} elements, "
+                             f"got sizes {tuple(gather_tensor.shape)}, strides {gather_tensor.stride()}")
+        parts = list(gather_tensor.view(found.size(), *tensor.shape).unbind())
+    return gather(tensor, parts, dst, group, async_op, group_dst)
+
+
+gather_into_tensor = gather_single
 
 
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
@@ -204,7 +249,7 @@ def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=F
     return None if group is None else finish(group.start("reduce_scatter_from", *op, output, input), async_op)
 
 
-_reduce_scatter_base = reduce_scatter_tensor
+_reduce_scatter_base = reduce_scatter_single = reduce_scatter_tensor
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
@@ -238,33 +283,8 @@ def barrier(group=None, async_op=False, device_ids=None, timeout=None):
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     """barrier() through the store, in which rank 0 reports which ranks are missing after the timeout: the first of them, or all."""
     group = member("monitored_barrier", group)
-    if group is None:
-        return
-    time = milliseconds(timeout or group._timeout)
-    from datetime import timedelta
-    store, limit = group._store, timedelta(milliseconds=time)
-    round_ = store.add(f"monitored_barrier/count/{group.rank()}", 1)
-    key = f"monitored_barrier/{round_}"
-    if group.rank() != 0:
-        store.set(f"{key}/{group.rank()}", "1")
-        try:
-            store.wait([f"{key}/done"], limit)
-        except _C.DistStoreError:
-            raise RuntimeError(f"[Rank {group.rank()}]: Rank 0 failed to pass monitoredBarrier in {time} ms") from None
-        return
-    missing = []
-    for rank in range(1, group.size()):
-        try:
-            store.wait([f"{key}/{rank}"], limit)
-        except _C.DistStoreError:
-            missing.append(rank)
-            limit = timedelta(milliseconds=1)  # the others have had their time
-            if not wait_all_ranks:
-                break
-    if missing:
-        names = "Rank " + str(missing[0]) if len(missing) == 1 else "Ranks " + ", ".join(map(str, missing))
-        raise RuntimeError(f"[Rank 0]: {names} failed to pass monitoredBarrier in {time} ms")
-    store.set(f"{key}/done", "1")
+    if group is not None:
+        group.monitored_barrier(timeout, wait_all_ranks)
 
 
 # ---- from one to another

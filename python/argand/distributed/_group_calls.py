@@ -2,6 +2,8 @@
 from datetime import timedelta
 
 from . import ReduceOp
+from ._monitored_barrier import monitored_barrier
+from ._work import Works
 
 _UNSET = timedelta(milliseconds=-1)  # the group's timeout
 
@@ -102,6 +104,27 @@ class GroupCalls:
         """Reduces each tensor by itself over the ranks, in place."""
         op, timeout = _values("allreduce_coalesced", ("op", "timeout"), opts, (), {})
         return self.start("all_reduce", *reduction("allreduce_coalesced", op), list(tensors), timeout=timeout)
+
+    def allgather_coalesced(self, output_lists, input_list, opts=None):
+        """output_lists[r][i] becomes tensor i of rank r."""
+        timeout = _values("allgather_coalesced", ("timeout",), opts, (), {})
+        return Works(self.start("all_gather", [outputs[i] for outputs in output_lists], tensor, timeout=timeout)
+                     for i, tensor in enumerate(input_list))
+
+    def allgather_into_tensor_coalesced(self, outputs, inputs, opts=None):
+        """Each output becomes that input of all ranks, one after the other."""
+        timeout = _values("allgather_into_tensor_coalesced", ("timeout",), opts, (), {})
+        return Works(self.start("all_gather_into", *pair, timeout=timeout) for pair in zip(outputs, inputs, strict=True))
+
+    def reduce_scatter_tensor_coalesced(self, outputs, inputs, opts=None):
+        """Reduces each input over the ranks; each rank gets a part of each."""
+        op, timeout = _values("reduce_scatter_tensor_coalesced", ("op", "timeout"), opts, (), {})
+        op = reduction("reduce_scatter_tensor_coalesced", op)
+        return Works(self.start("reduce_scatter_from", *op, *pair, timeout=timeout) for pair in zip(outputs, inputs, strict=True))
+
+    def monitored_barrier(self, timeout=None, wait_all_ranks=False):
+        """torch.distributed.monitored_barrier() of this group."""
+        monitored_barrier(self, timeout, wait_all_ranks)
 
     def broadcast(self, tensors, opts=None, *args, **given):
         """In place.  Several tensors all become the root's tensor rootTensor.  Or root, timeout."""

@@ -14,12 +14,13 @@ from ._stores import PrefixStore
 from ._work import Work, call_site, milliseconds
 from .constants import default_pg_nccl_timeout, default_pg_timeout
 
-__all__ = ["Backend", "ProcessGroup", "ProcessGroupGloo", "destroy_process_group", "get_backend", "get_global_rank",
+__all__ = ["Backend", "ProcessGroup", "ProcessGroupGloo", "destroy_process_group", "get_backend", "get_backend_config", "get_global_rank",
            "get_group_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group",
            "is_backend_available", "is_gloo_available", "is_mpi_available", "is_nccl_available", "is_ucc_available",
            "is_xccl_available", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group"]
 
 _NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
+_DEVICES = ("cpu", "cuda")
 _WHY_NO_OPTIONS = "the backends have no options of their own"
 _WHY_NO_DEVICE = "a communicator is made at the first collective on a GPU, for that GPU"
 
@@ -62,6 +63,24 @@ class ProcessGroup(GroupCalls):
     def _store(self):
         return self._group.store
 
+    def get_group_store(self):
+        """A store for the members of the group."""
+        return self._store
+
+    def _get_backend_name(self):
+        return str(self._backend)
+
+    @property
+    def _device_types(self):
+        """The devices whose tensors it takes: any of them, through host memory if the backend is not for it."""
+        return [_C.device(name) for name in _DEVICES]
+
+    def shutdown(self):
+        """Leaves: other ranks learn that this one was not lost."""
+        self._group.shutdown()
+
+    abort = shutdown
+
     def start(self, collective, *args, timeout=None):
         """Starts a collective of the C++ group; its Work.  timeout: a timedelta, or seconds; the group's if not given."""
         return Work(getattr(self._group, collective)(call_site(), milliseconds(timeout), *args))
@@ -76,12 +95,6 @@ class ProcessGroupGloo(ProcessGroup):
     def __init__(self, store, rank, size, timeout=default_pg_timeout):
         host, device = _check_backend(Backend.GLOO, size)
         super().__init__(_C._make_process_group(store, rank, size, host, device, milliseconds(timeout)), Backend.GLOO, None, timeout)
-
-    def shutdown(self):
-        """Leaves: other ranks learn that this one was not lost."""
-        self._group.shutdown()
-
-    abort = shutdown
 
 
 class _World:
@@ -300,7 +313,7 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
         return GroupMember.NON_GROUP_MEMBER
     timeout = timeout or default._timeout
     name = _local_name(ranks) if use_local_synchronization else ""
-    made = default._group.subgroup(ranks, device, milliseconds(timeout), name)
+    made = default._group.subgroup(call_site(), ranks, device, milliseconds(timeout), name)
     return GroupMember.NON_GROUP_MEMBER if made is None else _register(made, backend, group_desc, timeout)
 
 
@@ -373,7 +386,7 @@ def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None,
     desc = group_desc or f"{parent.group_desc}:split:{parent._splits}"
     parent._splits += 1
     timeout = timeout or parent._timeout
-    made = [parent._group.subgroup(ranks, device, milliseconds(timeout), "") for ranks in lists if ranks]
+    made = [parent._group.subgroup(call_site(), ranks, device, milliseconds(timeout), "") for ranks in lists if ranks]
     mine = next((group for group in made if group is not None), None)
     return GroupMember.NON_GROUP_MEMBER if mine is None else _register(mine, backend, desc, timeout)
 
@@ -399,6 +412,28 @@ def get_backend(group=None):
     if found is None:
         raise ValueError("Invalid process group specified")
     return found._backend
+
+
+def get_backend_config(group=None):
+    """Its backend for each kind of device: "cpu:gloo,cuda:nccl"."""
+    found = _checked_group(group)
+    if ":" in found._backend:
+        return str(found._backend)
+    return ",".join(f"{device}:{Backend.GLOO if device == 'cpu' and found._backend == Backend.NCCL else found._backend}" for device in _DEVICES)
+
+
+def _get_pg_default_device(group=None):
+    """A device whose tensors the group takes without copies."""
+    found = _checked_group(group)
+    return _C.device("cuda" if found._backend == Backend.NCCL else "cpu")
+
+
+def _resolve_process_group(group_name):
+    """The group of a name."""
+    for each in _pg_map:
+        if each.group_name == group_name:
+            return each
+    raise LookupError(f"Could not resolve the process group registered under the name {group_name!r}")
 
 
 def get_process_group_ranks(group):

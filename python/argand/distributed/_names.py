@@ -2,9 +2,19 @@
 import enum
 import os
 
+from . import ReduceOp
 from ._hooks import GradBucket
+from .constants import default_pg_timeout
 
-__all__ = ["DebugLevel", "GradBucket", "get_debug_level", "get_default_backend_for_device", "get_node_local_rank"]
+__all__ = ["BuiltinCommHookType", "DebugLevel", "GradBucket", "default_pg_timeout", "get_debug_level", "get_default_backend_for_device",
+           "get_node_local_rank", "supports_complex"]
+
+
+class BuiltinCommHookType(enum.Enum):
+    """The communication hooks that are known by name."""
+
+    ALLREDUCE = 0
+    FP16_COMPRESS = 1
 
 
 class DebugLevel(enum.Enum):
@@ -23,6 +33,11 @@ def get_debug_level():
 def get_default_backend_for_device(device):
     """"nccl" for GPUs, "gloo" for the CPU."""
     return "nccl" if str(getattr(device, "type", device)).startswith("cuda") else "gloo"
+
+
+def supports_complex(reduceOp):
+    """Whether collectives take complex tensors with this operation: those that add."""
+    return getattr(reduceOp, "op", reduceOp) in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PREMUL_SUM)
 
 
 def local_size():

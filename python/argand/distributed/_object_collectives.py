@@ -5,6 +5,7 @@ import pickle
 
 from .. import _C
 from .._functions import frombuffer
+from .._ignored import harmless
 from ._collectives import all_gather, broadcast, gather, irecv, rank_of_group, recv, scatter, send
 from ._groups import get_process_group_ranks, member
 
@@ -32,6 +33,10 @@ def _sizes_of_all(tensor, group):
     sizes = [_C.zeros(1, dtype=_C.int64) for _ in range(group.size())]
     all_gather(sizes, _C.tensor([tensor.numel()]), group)
     return [int(size) for size in sizes]
+
+
+def _numbers_of_bytes(tensors):
+    return _C.tensor([t.numel() for t in tensors], dtype=_C.int64)
 
 
 def _room_for(sizes):
@@ -85,7 +90,7 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
     src = rank_of_group("broadcast_object_list", "src", group, src, group_src)
     is_src = group.rank() == src
     tensors = [_bytes_of(obj, weights_only) for obj in object_list] if is_src else []
-    sizes = _C.tensor([t.numel() for t in tensors]) if is_src else _C.zeros(len(object_list), dtype=_C.int64)
+    sizes = _numbers_of_bytes(tensors) if is_src else _C.zeros(len(object_list), dtype=_C.int64)
     broadcast(sizes, group=group, group_src=src)
     sizes = sizes.tolist()
     joined = _C.cat(tensors) if tensors else _C.empty(sum(sizes), dtype=_C.uint8)
@@ -109,7 +114,7 @@ def scatter_object_list(scatter_object_output_list, scatter_object_input_list=No
         raise ValueError(f"scatter_object_list: expected scatter_object_input_list to have an object for each process, {group.size()}, on "
                          f"source rank")
     tensors = [_bytes_of(obj, weights_only) for obj in scatter_object_input_list] if is_src else []
-    sizes = _C.tensor([t.numel() for t in tensors]) if is_src else _C.zeros(group.size(), dtype=_C.int64)
+    sizes = _numbers_of_bytes(tensors) if is_src else _C.zeros(group.size(), dtype=_C.int64)
     broadcast(sizes, group=group, group_src=src)
     longest = int(sizes.max())
     padded = _C.zeros(group.size(), longest, dtype=_C.uint8)
@@ -120,28 +125,29 @@ def scatter_object_list(scatter_object_output_list, scatter_object_input_list=No
     scatter_object_output_list[0] = _object_of(mine[:int(sizes[group.rank()])], weights_only)
 
 
-def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):
+_IN_ORDER = "messages of one process to another are in order"
+
+
+@harmless(use_batch=_IN_ORDER)
+def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False, weights_only=False):
     """Sends objects to a process."""
     group = member("send_object_list", group)
     if group is None:
         return
     _check_device("send_object_list", device)
-    if use_batch:
-        raise NotImplementedError("send_object_list: use_batch is not there: messages of one process to another are in order anyway")
     dst = rank_of_group("send_object_list", "dst", group, dst, group_dst)
-    tensors = [_bytes_of(obj) for obj in object_list]
-    send(_C.tensor([t.numel() for t in tensors]), group=group, group_dst=dst)
-    send(_C.cat(tensors), group=group, group_dst=dst)
+    tensors = [_bytes_of(obj, weights_only) for obj in object_list]
+    send(_numbers_of_bytes(tensors), group=group, group_dst=dst)
+    send(_C.cat(tensors) if tensors else _C.empty(0, dtype=_C.uint8), group=group, group_dst=dst)
 
 
+@harmless(use_batch=_IN_ORDER)
 def recv_object_list(object_list, src=None, group=None, device=None, group_src=None, use_batch=False, weights_only=False):
     """Receives as many objects as object_list has; the sender's rank in the world, -1 out of the group."""
     group = member("recv_object_list", group)
     if group is None:
         return -1
     _check_device("recv_object_list", device)
-    if use_batch:
-        raise NotImplementedError("recv_object_list: use_batch is not there: messages of one process to another are in order anyway")
     sizes = _C.zeros(len(object_list), dtype=_C.int64)
     if src is None and group_src is None:
         work = irecv(sizes, group=group)

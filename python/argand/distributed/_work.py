@@ -28,6 +28,34 @@ def milliseconds(timeout, otherwise=-1):
     return max(1, round(seconds * 1000))
 
 
+class Works:
+    """Several that one call has begun, as a Work of them all."""
+
+    def __init__(self, works):
+        self._works = list(works)
+
+    def append(self, work):
+        """Adds one."""
+        self._works.append(work)
+
+    def wait(self, timeout=None):
+        """True once all are finished."""
+        return all([work.wait(timeout) for work in self._works])
+
+    def is_completed(self):
+        """Whether all are finished."""
+        return all(work.is_completed() for work in self._works)
+
+    def result(self):
+        """The tensors that they write."""
+        return [t for work in self._works for t in work.result()]
+
+    def get_future(self):
+        """A Future of the tensors that they write."""
+        from ..futures import collect_all
+        return collect_all([work.get_future() for work in self._works]).then(lambda done: [t for each in done.value() for t in each.value()])
+
+
 class Work:
     """A collective or a message that may not be finished.  Its tensors must stay as they are until it is."""
 

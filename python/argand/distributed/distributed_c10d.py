@@ -6,8 +6,8 @@ from . import is_torchelastic_launched  # noqa: F401
 from ._collectives import *  # noqa: F401,F403
 from ._group_calls import *  # noqa: F401,F403
 from ._groups import *  # noqa: F401,F403
-from ._groups import (_checked_group, _get_default_group, _get_default_store, _get_global_rank, _pg_map, _rank_not_in_group,  # noqa: F401
-                      _world)
+from ._groups import (_checked_group, _get_default_group, _get_default_store, _get_global_rank, _get_pg_default_device,  # noqa: F401
+                      _pg_map, _rank_not_in_group, _resolve_process_group, _world)
 from ._names import *  # noqa: F401,F403
 from ._object_collectives import *  # noqa: F401,F403
 from ._rendezvous import *  # noqa: F401,F403

@@ -2,6 +2,7 @@
 from .. import _C, _surface
 from .._ignored import harmless
 from ..nn.utils import stateless
+from ._functionalize import functionalize  # noqa: F401
 from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp  # noqa: F401
 from ._vmap import vmap  # noqa: F401
 

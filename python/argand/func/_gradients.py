@@ -8,6 +8,8 @@ from ..autograd import forward_ad
 from ..autograd import functional as _functional
 from ..autograd.grad_mode import enable_grad, inference_mode
 from ..utils._pytree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from ..autograd._vmap_levels import levels
+from ._batched import as_input, has_outer_history, renewed
 from ._vmap import check_randomness, vmap
 
 
@@ -25,6 +27,7 @@ class _Inputs:
     def __enter__(self):
         self._stack.enter_context(inference_mode(False))
         self._stack.enter_context(enable_grad())
+        self._stack.enter_context(levels.deeper())
         return self
 
     def __exit__(self, *_):
@@ -42,7 +45,7 @@ class _Inputs:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             if x.is_inference():
                 x = x.clone()
-            taken = x.view_as(x) if x.requires_grad and self.keeps_history else _C._as_transform_input(x.detach())
+            taken = x.view_as(x) if x.requires_grad and self.keeps_history else _C._as_transform_input(as_input(x))
             self.flat.append(taken)
             # The function may write it; a leaf that the program wants gradients of refuses that.
             given.append(taken if x.is_leaf and x.requires_grad and self.keeps_history else _C._same_history(taken))
@@ -50,14 +53,14 @@ class _Inputs:
 
     def depends_on_others(self, outputs):
         """Whether the outputs have a history beside these inputs that is to be kept."""
-        return self.keeps_history and _C._depends_on_others(outputs, self.flat)
+        return self.keeps_history and (_C._depends_on_others(outputs, self.flat) or has_outer_history(outputs))
 
 
 def _finished(nest, keeps_history):
     """Results of a transform whose scope has ended: their history is kept if it leads out of the transform."""
     def finish(y):
         kept = not isinstance(y, _C.Tensor) or not y.requires_grad or (keeps_history and _C._depends_on_others([y], []))
-        return y if kept else y.detach()
+        return y if kept else renewed(y)
     return tree_map(finish, nest)
 
 
@@ -190,7 +193,7 @@ def vjp(func, *primals, has_aux=False):
             raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
                                f"cotangents: {spec}, primal output: {at.spec}")
         if create_graph is None:
-            create_graph = _C.is_grad_enabled() and (at.has_history or any(v.requires_grad for v in given))
+            create_graph = _C.is_grad_enabled() and (at.has_history or any(v.requires_grad for v in given) or has_outer_history(given))
         found = _functional._grad(at.flat, inputs.flat, given, create_graph, retain_graph=retain_graph)
         products = _finished(at.nest(found), create_graph)
         return products if len(primals) != 1 else (products[0],)
@@ -226,7 +229,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
                                "with strict=True.")
         at.transpose()
-        along = at.forward(given, inputs.keeps_history and (at.has_history or any(t.requires_grad for t in given)))
+        along = at.forward(given, inputs.keeps_history and (at.has_history or any(t.requires_grad for t in given) or has_outer_history(given)))
     value, along, aux = _finished((at.value, along, at.aux), inputs.keeps_history)
     return (value, along, aux) if has_aux else (value, along)
 
@@ -241,7 +244,7 @@ def linearize(func, *primals):
 
     def multiply(*tangents):
         given = _check_tangents("the function of " + what, primals, tangents)
-        history = _C.is_grad_enabled() and (at.has_history or any(t.requires_grad for t in given))
+        history = _C.is_grad_enabled() and (at.has_history or any(t.requires_grad for t in given) or has_outer_history(given))
         return _finished(at.forward(given, history), history)
     return _finished(at.value, inputs.keeps_history), multiply
 
@@ -270,12 +273,12 @@ def _jacobian(what, func, argnums, has_aux, randomness, table_of):
 
 @harmless(_preallocate_and_copy="results are put together once, when all are there")
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
-    """A function that returns the derivatives of all results of func by the arguments at argnums, by a backward pass for each
-    element of the results: one after the other, so that chunk_size, the most of them at once, changes nothing."""
+    """A function that returns the derivatives of all results of func by the arguments at argnums, by a backward pass for all elements of a
+    result.  chunk_size: the most elements in one pass."""
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
     return _jacobian("jacrev", func, argnums, has_aux, "different",
-                     lambda at: _functional._jacobian(at.flat, at.inputs.flat, at.has_history, False))
+                     lambda at: _functional._jacobian_at_once(at.flat, at.inputs.flat, at.has_history, chunk_size))
 
 
 def _by_columns(at):

@@ -1,16 +1,19 @@
 """Functions and ops with a rule of their own for vmap.
 
-vmap is a loop over slices, in which a Function without such a rule is called as any other.  The rule of one, its `vmap` staticmethod, or of
-an op, of register_vmap(), gets a batch: all of it where the Function itself is what vmap maps, as in vmap(MyFunction.apply), and one slice
-at a time, a batch of one, where it is called within the function that vmap maps.
+A Function without such a rule is called as any other, with tensors that stand for slices.  The rule of one, its `vmap` staticmethod, or that
+of an op, of register_vmap(), gets the batch.
 """
+import contextlib
+import functools
 import types
 import typing
 
 from .. import _C
-from ..autograd._vmap_levels import levels, within
+from ..autograd._vmap_levels import levels
 from ..autograd.function import Function
+from ..autograd.grad_mode import enable_grad
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
+from ._batched import has_outer_history, level_of
 
 _MORE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
@@ -65,25 +68,39 @@ def call(rule, info, in_dims, args, kwargs):
 
 
 def apply(cls, args):
-    """(True, results) of a Function whose rule takes a slice among args as a batch of one; (False, None) if no call of vmap cut any."""
+    """(True, results) of a Function with a rule, some of whose arguments differ between slices; (False, None) for all others."""
     check(cls)
-    return by_slice(cls.vmap, args) if _has_rule(cls) else (False, None)
+    if not _has_rule(cls):
+        return False, None
+    flat = tree_flatten(tuple(args))[0]
+    if level_of(flat) is None:
+        return False, None
+    if _C.is_grad_enabled() and any(isinstance(x, _C.Tensor) and x.requires_grad for x in flat):
+        return True, _C._apply_function(_recorded(cls), *args)
+    return by_slice(cls.vmap, args)
+
+
+@functools.cache
+def _recorded(cls):
+    """The Function with its rule as its forward, for gradients within the function that vmap maps."""
+    def forward(*args):
+        return by_slice(cls.vmap, args)[1]
+    return type(cls)(cls.__name__ + "Generated", (cls,), {"forward": staticmethod(forward), "vmap": Function.vmap})
 
 
 def by_slice(rule, args, kwargs=types.MappingProxyType({})):
-    """apply() of a rule."""
-    scopes, (flat, spec) = levels.of_thread, tree_flatten(tuple(args))
-    for depth in reversed(range(len(scopes))):
-        of_slice = [isinstance(x, _C.Tensor) and scopes[depth].slices.differs(x) for x in flat]
-        if any(of_slice):
-            break
-    else:
+    """(True, results) of a rule, for the slices among the arguments; (False, None) if there are none."""
+    flat, spec = tree_flatten(tuple(args))
+    level = level_of(flat)
+    if level is None:
         return False, None
-    batch = tree_unflatten([x.unsqueeze(0) if own else x for x, own in zip(flat, of_slice)], spec)
-    in_dims = tree_unflatten([0 if own else None for own in of_slice], spec)
-    with within(scopes[:depth]):
-        results, dims, spec = call(rule, VmapInfo(1, scopes[depth].randomness), in_dims, batch, kwargs)
-    return True, tree_unflatten([x if dim is None else x.select(dim, 0) for x, dim in zip(results, dims)], spec)
+    with levels.outside(level), enable_grad() if has_outer_history(flat) else contextlib.nullcontext():
+        flat = [level.bare(x) for x in flat]
+        values = [level.front(x) if isinstance(x, _C.Tensor) else None for x in flat]
+        batch = tree_unflatten([x if value is None else value for x, value in zip(flat, values)], spec)
+        in_dims = tree_unflatten([None if value is None else 0 for value in values], spec)
+        results, dims, spec = call(rule, VmapInfo(level.size, level.randomness), in_dims, batch, kwargs)
+        return True, tree_unflatten([x if dim is None else level.batched(x, dim) for x, dim in zip(results, dims)], spec)
 
 
 def refuse_tensors(kwargs):

@@ -1,13 +1,15 @@
-"""vmap: a loop over slices, whose results are stacked.  The results are PyTorch's; the time is that of the loop."""
+"""vmap: runs a function once on tensors that stand for the slices of a batch.  docs/design/0020-vmap.md says how."""
 import functools
 
-from .. import _C
-from .._untyped_storage import _is_alias_of
+from .. import _C, _dispatch
 from ..autograd import _vmap_levels
+from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_structure, tree_unflatten
-from . import _rules
+from . import _batch_rules_indices, _batch_rules_layers, _batch_rules_making, _batch_rules_products, _batch_rules_views  # noqa: F401
+from . import _batched, _rules
+from ._batched import BatchedTensor, Level
 
-_vmap_levels.rules = _rules
+_vmap_levels.rules, _dispatch.batched = _rules, _batched
 RANDOMNESS = ("error", "different", "same")
 
 
@@ -31,10 +33,10 @@ def _spread(dims, spec):
     return _broadcast_to_and_flatten(tuple(dims) if isinstance(dims, list) and spec.type is tuple else dims, spec)
 
 
-def _cut(value, dim, described):
-    """How many slices a leaf of the arguments has, and the function that gives one; no number where it is not cut."""
+def _checked_dim(value, dim, described):
+    """The dimension of the slices of a leaf of the arguments, from its front; None where it is not cut."""
     if dim is None:
-        return None, lambda i: value
+        return None
     if not isinstance(dim, int):
         raise ValueError(f"{described}(<inputs>): Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
     if not _has_slices(value):
@@ -44,19 +46,11 @@ def _cut(value, dim, described):
     if isinstance(dim, bool) or not -ndim <= dim < max(ndim, 1) or ndim == 0:
         raise ValueError(f"{described}(<inputs>): Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {ndim} so "
                          f"expected in_dim to satisfy {-ndim} <= in_dim < {ndim}.")
-    slices = []
-
-    def at(i):
-        if not slices:
-            slices.extend(value.unbind(dim))
-        # A function of no slice still has results of some shape: that of zeros.
-        return slices[i] if slices else value.new_zeros([n for d, n in enumerate(value.shape) if d != dim % ndim])
-    return value.shape[dim], at
+    return dim % ndim
 
 
 def _arguments(args, in_dims, name):
-    """The number of slices, the function that gives the arguments of a call by its number and tells which are slices, and the tensors
-    that are not cut."""
+    """The number of slices, and the leaves of the arguments, the dimension of the slices in each, and their structure."""
     described = f"vmap({name}, in_dims={in_dims}, ...)"
     if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(f"{described}(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
@@ -69,82 +63,19 @@ def _arguments(args, in_dims, name):
     if dims is None:
         raise ValueError(f"{described}(<inputs>): in_dims is not compatible with the structure of `inputs`. in_dims has structure "
                          f"{tree_structure(in_dims)} but inputs has structure {spec}.")
-    cuts = [_cut(x, d, described) for x, d in zip(flat, dims)]
-    sizes = {n for n, _ in cuts if n is not None}
+    dims = [_checked_dim(x, d, described) for x, d in zip(flat, dims)]
+    sizes = {x.shape[d] for x, d in zip(flat, dims) if d is not None}
     if not sizes:
         raise ValueError(f"{described}(<inputs>): Expected at least one Tensor to vmap over: at least one of the inputs must have an in_dim "
                          "that is not None.")
     if len(sizes) != 1:
         raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} "
                          "for the mapped dimension")
-
-    def of_call(i, mark):
-        given = [at(i) for _, at in cuts]
-        for x, (size, _) in zip(given, cuts):
-            if size is not None and isinstance(x, _C.Tensor):
-                mark(x)
-        return tree_unflatten(given, spec)
-
-    def dims_of_batch():
-        return tree_unflatten([d if d is None or not isinstance(x, _C.Tensor) else d % x.dim() for x, d in zip(flat, dims)], spec)
-    mapped = [(x, d, at) for x, d, (_, at) in zip(flat, dims, cuts) if d is not None and isinstance(x, _C.Tensor)]
-    return sizes.pop(), of_call, dims_of_batch, mapped, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
-
-
-def _check_written(t, first, randomness):
-    """Raises an error if a call has written something else than the first one did."""
-    if first is not None and (_C.equal(t, first) or _C.allclose(t, first, rtol=0, atol=0, equal_nan=True)):
-        return
-    if randomness == "different":
-        raise RuntimeError("vmap: Cannot ask for different inplace randomness on an unbatched tensor: a tensor that is not mapped "
-                           "cannot hold what each slice writes into it")
-    raise RuntimeError("vmap: inplace arithmetic on a tensor that is not mapped is not possible: it cannot hold what each slice "
-                       "writes into it")
-
-
-class _Unmapped:
-    """Tensors that are not cut, which all calls share: writing one must leave it the same, whichever call wrote it last."""
-
-    def __init__(self, tensors, randomness):
-        self._tensors, self._randomness, self._written = tensors, randomness, []
-        self._versions = [t._version for t in tensors if not t.is_inference()]
-
-    def after_first_call(self):
-        tracked = [t for t in self._tensors if not t.is_inference()]
-        self._written = [(t, t.detach().clone()) for t, version in zip(tracked, self._versions) if t._version != version]
-
-    def check(self):
-        for t, first in self._written:
-            _check_written(t, first, self._randomness)
-
-
-def _same(column):
-    first = column[0]
-    return all(x is first or (isinstance(x, _C.Tensor) and isinstance(first, _C.Tensor) and _C.equal(x, first)) for x in column)
+    return sizes.pop(), flat, dims, spec
 
 
 def _moved(stacked, dim):
     return stacked if dim == 0 else stacked.movedim(0, dim)
-
-
-def _view_of_argument(column, dim, mapped):
-    """Results that are the same part of each slice of one argument, as a view of it, or itself if they are the slices; None if they are
-    not such, or if they have histories of their own."""
-    first = column[0]
-    if not -first.dim() - 1 <= dim <= first.dim() or not all(type(y) is _C.Tensor and not y.requires_grad for y in column):
-        return None
-    for x, cut, slice_of in mapped:
-        if type(x) is not _C.Tensor or x.requires_grad or x.dtype != first.dtype or not _is_alias_of(x, first):
-            continue
-        step, offset = x.stride(cut), first.storage_offset()
-        if not all(_is_alias_of(x, y) and y.dtype == x.dtype and y.shape == first.shape and y.stride() == first.stride()
-                   and y.storage_offset() == offset + i * step for i, y in enumerate(column)):
-            return None
-        if all(y is slice_of(i) for i, y in enumerate(column)) and dim % x.dim() == cut % x.dim():
-            return x
-        shape, strides = [len(column), *first.shape], [step, *first.stride()]
-        return _moved(x.as_strided(shape, strides, offset), dim)
-    return None
 
 
 def _out_dims(out_dims, spec, name):
@@ -162,26 +93,23 @@ def _out_dims(out_dims, spec, name):
     return dims
 
 
-def _joined(results, out_dims, n, name, mapped):
-    """The results of the calls, as one nest."""
-    _, spec = results[0]
-    dims, joined = _out_dims(out_dims, spec, name), []
-    for column, dim in zip(zip(*(flat for flat, _ in results)), dims):
-        if dim is None:
-            if not _same(column):
-                raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
-            joined.append(column[0])
-            continue
-        if not all(map(_has_slices, column)):
-            raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(column[0])}. Did you mean to set "
-                             "out_dims= to None for output?")
-        view = _view_of_argument(column, dim, mapped) if n else None
-        if view is not None:
-            joined.append(view)
-            continue
-        stacked = _C.stack(column)
-        joined.append(_moved(stacked if n else stacked[:0], dim))
-    return tree_unflatten(joined, spec)
+def _batch_of(level, y, dim, name):
+    """A result of the function, for all slices."""
+    y, is_tensor = level.bare(y), isinstance(y, _C.Tensor)
+    value = level.front(y) if is_tensor else None
+    if dim is None:
+        if value is not None:
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        return y
+    if is_tensor:
+        if type(y) is BatchedTensor and y._level is level:
+            at = dim if dim >= 0 else dim + y.dim() + 1
+            return y._value if at == y._bdim else y._value.movedim(y._bdim, dim)
+        return _moved(y.expand(level.size, *y.shape) if value is None else value, dim)
+    if _has_slices(y):
+        with _vmap_levels.levels.entered(level):
+            return y._maybe_remove_batch_dim(name, vmap_level=level.number, batch_size=level.size, out_dim=dim)
+    raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(y)}. Did you mean to set out_dims= to None for output?")
 
 
 def _by_rule(rule, n, args, kwargs, in_dims, out_dims, name, randomness):
@@ -200,19 +128,42 @@ def _by_rule(rule, n, args, kwargs, in_dims, out_dims, name, randomness):
     return tree_unflatten(joined, spec)
 
 
-def _chunks(n, chunk_size):
-    """The numbers of the calls whose random numbers are drawn together.  A function of no slice is called once, too."""
-    n = max(n, 1)
-    return [range(first, min(first + (chunk_size or n), n)) for first in range(0, n, chunk_size or n)]
+def _run(func, n, flat, dims, spec, kwargs, out_dims, name, randomness):
+    """The results for one batch: their leaves, the dimension of the batch in each, and their structure."""
+    level = Level(n, randomness, _vmap_levels.levels.depth + 1)
+
+    def slices(x, dim):
+        if dim is None:
+            return x
+        return level.batched(x, dim) if isinstance(x, _C.Tensor) else x._add_batch_dim(in_dim=dim, vmap_level=level.number)
+    with level.run():
+        results, out_spec = _leaves(func(*tree_unflatten([slices(x, d) for x, d in zip(flat, dims)], spec), **kwargs))
+        dims = _out_dims(out_dims, out_spec, name)
+        with _vmap_levels.levels.outside(level):
+            return [_batch_of(level, y, d, name) for y, d in zip(results, dims)], dims, out_spec
+
+
+def _run_chunks(size, run, n, flat, dims, randomness):
+    """The same for a batch that is computed part by part."""
+    parts, state = [], get_rng_state() if randomness == "same" else None
+    for first in range(0, n, size):
+        length = min(size, n - first)
+        if state is not None and first > 0:
+            set_rng_state(state)
+        part = [x if d is None else x.narrow(d, first, length) for x, d in zip(flat, dims)]
+        parts.append(run(length, part))
+    columns = zip(*(results for results, _, _ in parts))
+    _, out_dims, out_spec = parts[0]
+    return [column[0] if d is None else _C.cat(column, d) for column, d in zip(columns, out_dims)], out_dims, out_spec
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """A function that calls func for each slice of its arguments along in_dims, and stacks the results along out_dims.
-    Arguments by keyword are given to every call as they are.
+    """A function that computes what func gives for each slice of its arguments along in_dims, stacked.  func runs once, for all slices.
+    Arguments by keyword are given to it as they are.
 
     randomness: "error" refuses random numbers within func, "same" gives each slice the same, and "different" gives each slice its own: those
     that one draw for all slices gives, in the order in which func draws.
-    chunk_size: the most slices whose random numbers are drawn at once.  Nothing else depends on it: slices are computed one by one.
+    chunk_size: the most slices that are computed at once.
     """
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
@@ -226,28 +177,17 @@ def by_chunks(func, in_dims, out_dims, randomness, chunk_size_of):
     @functools.wraps(func)
     def call(*args, **kwargs):
         name = getattr(func, "__name__", repr(func))
-        n, of_call, dims, mapped, shared = _arguments(args, in_dims, name)
+        n, flat, dims, spec = _arguments(args, in_dims, name)
         of_func = _rules.of(func)
         if of_func is not None:
             rule, bind = of_func
             places, names = bind(args, kwargs)
             more = tree_map(lambda x: None, places[len(args):])  # by keyword, or by default
-            return _by_rule(rule, n, places, names, dims() + more, out_dims, name, randomness)
-        shared, results = _Unmapped(shared, randomness), []
-        with _C._Slices() as slices, _vmap_levels.level(slices, randomness):
-            for chunk in _chunks(n, chunk_size_of(n) if randomness == "different" else None):
-                with _C._DrawScope(randomness, slices, len(chunk), [(x, d % x.dim()) for x, d, _ in mapped]) as draws:
-                    for i in chunk:
-                        if i > 0:
-                            slices.next_slice()
-                        if i > chunk.start:
-                            draws.next_slice()
-                        results.append(_leaves(func(*of_call(i, slices.mark), **kwargs)))
-                        if i == 0:
-                            shared.after_first_call()
-            if n > 1:
-                for tensor, first in slices.written():
-                    _check_written(tensor, first, randomness)
-        shared.check()
-        return _joined(results, out_dims, n, name, mapped)
+            return _by_rule(rule, n, places, names, tree_unflatten(dims, spec) + more, out_dims, name, randomness)
+
+        def run(size, leaves):
+            return _run(func, size, leaves, dims, spec, kwargs, out_dims, name, randomness)
+        chunk = chunk_size_of(n)
+        results, _, out_spec = run(n, flat) if chunk is None or chunk >= n else _run_chunks(chunk, run, n, flat, dims, randomness)
+        return tree_unflatten(results, out_spec)
     return call

@@ -53,5 +53,6 @@ def log_of_both():
             + second.text("2. Stack traces of the operators that ran during recomputation", "recompute")
             + "3. Log of operators in the original forward and recomputation\n\n"
             + "".join(f"{name}: {call}\n" for name, log in (("original", first), ("recompute", second)) for call, _ in log.calls)
-            + f"\nThe error itself: {error}")
+            + "\nYou are seeing this error because you passed `debug=True` to checkpoint, and what the two runs saved differs: most often "
+              f"because other operators ran.\n\nThe error itself: {error}")
     return (first, second), describe

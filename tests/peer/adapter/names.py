@@ -1,6 +1,7 @@
 """Names of PyTorch's internals that the helpers of its tests import or ask while they load."""
 import contextlib
 import importlib
+import os
 import sys
 import types
 import unittest
@@ -177,6 +178,14 @@ def inert(name):
     return module
 
 
+def in_sources(*parts):
+    """The path of a file, or, where it is beside the helpers in PyTorch's source tree, that one's."""
+    path = Path(*parts)
+    below = path.parts[path.parts.index("torch"):] if "torch" in path.parts else ()
+    there = Path(os.environ.get("ARGAND_SUITE_SOURCES", "."), *below)
+    return str(there if below and not path.exists() and there.exists() else path)
+
+
 def add():
     """Gives torch._C, where it lacks them, the switches that helpers ask about the build and about TorchScript."""
     import torch
@@ -217,6 +226,8 @@ def add():
     give(importlib.import_module("functorch.experimental"), {"control_flow": inert("functorch.experimental.control_flow")})
     give(torch, {"Type": absent("torch.Type")})  # of TorchScript: annotations of a test's helper
     give(torch, {"_nnpack_available": lambda: False, "_mkldnn": "torch._mkldnn"})
+    import torch.onnx
+    give(torch.onnx, {"producer_version": torch.__version__})  # which helpers cut out of expected texts
     give(torch._C, {"_ConvBackend": Inert("torch._C._ConvBackend")})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
@@ -238,7 +249,7 @@ def add():
     give(torch.fft, {"__all__": [name for name in dir(torch.fft) if not name.startswith("_")]})
     give(torch.profiler, {"itt": types.SimpleNamespace(is_available=lambda: False)})
     utils = importlib.import_module("torch._utils_internal")
-    give_over(utils, {"get_writable_path": lambda path: path, "get_file_path_2": lambda *parts: str(Path(*parts))})
+    give_over(utils, {"get_writable_path": lambda path: path, "get_file_path_2": in_sources})
     give(torch.backends, {"disable_global_flags": lambda: None})
     add_below_modules()
 

@@ -14,7 +14,7 @@ class DDPJoinHook(JoinHook):
             return
         join = ddp._join_config
         ddp._set_divisor(join)
-        ddp._sync_buffers_before(join.active[0], join.synced)
+        ddp._sync_buffers_before(join.active[-1], join.synced)
         if join.synced:
             ddp._reducer.shadow()
 

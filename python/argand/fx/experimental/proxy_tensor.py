@@ -106,7 +106,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
     def __init__(self, graph, decomposition_table=None, error_on_data_dependent_ops=True):
         super().__init__()
         self.graph, self.constants = graph, {}
-        self._table, self._nodes, self._alive = decomposition_table or {}, {}, []
+        self._table, self._nodes, self._by_object, self._alive = decomposition_table or {}, {}, {}, []
         self._values, self._known, self._refuses_elements = _Values(), _Constants(), error_on_data_dependent_ops
 
     def note(self, value, node):
@@ -120,12 +120,12 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
     def track(self, tensor, node):
         """Makes `node` the node of the tensor from here on."""
         self._alive.append(tensor)  # another tensor in its place would be taken for it
-        self._nodes[_place(tensor)] = node
+        self._nodes[_place(tensor)] = self._by_object[id(tensor)] = node
         self.note(tensor, node)
 
     def node_of(self, tensor):
         """The node of a tensor; one that was made outside becomes an attribute."""
-        found = self._nodes.get(_place(tensor))
+        found = self._by_object.get(id(tensor)) or self._nodes.get(_place(tensor))
         if found is None:
             from ...nn import Parameter
             kind = "_param_constant" if isinstance(tensor, Parameter) else "_tensor_constant"
@@ -244,8 +244,7 @@ def make_fx(f, decomposition_table=None, tracing_mode="real", _allow_non_fake_in
         if not all(child.is_leaf() for child in spec.children_specs):
             result, out_spec = pytree.tree_flatten(result)
             graph._codegen = _PyTreeCodeGen(_PyTreeInfo(["self", *names], spec, out_spec))
-        graph.output(pytree.tree_map_only(_C.Tensor, mode.node_of, result))
-        graph.eliminate_dead_code(lambda node: node.op in ("placeholder", "output") or _is_mutable(node.target))
+        graph.output(pytree.tree_map_only(_C.Tensor, mode.node_of, result), type_expr=getattr(f, "__annotations__", {}).get("return"))
         from ...nn import Module, Parameter
         root = Module()
         for name, tensor in mode.constants.items():

@@ -139,6 +139,9 @@ def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_siz
 def _fractional_max_pool(name, n):
     def pool(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         """Maxima of windows at random places such that output_size, or output_ratio times the input's, comes out."""
+        for what, sizes in (("kernel_size", kernel_size), ("output_size", output_size)):
+            if isinstance(sizes, (tuple, list)) and len(sizes) != n:
+                raise RuntimeError(f"{name}: {what} must either be a single int, or tuple of {n} ints, got {sizes}")
         if output_size is None:
             if output_ratio is None:
                 raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")

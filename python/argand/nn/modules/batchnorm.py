@@ -129,8 +129,6 @@ class SyncBatchNorm(_BatchNorm):
         group = self._group_of_several() if self.training else None
         if group is not None:
             return self._over_processes(input, group)
-        if self.training and input.device.type == "cpu":
-            raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU")
         return super().forward(input)
 
     def _over_processes(self, input, group):

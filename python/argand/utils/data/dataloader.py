@@ -21,6 +21,7 @@ from . import worker
 from .channel import Channel, Unreadable
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset  # noqa: F401 -- for those who look here
+from .gather import Gatherer
 from .pin_memory import pin_memory as pinned
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, random_seed
 from .worker import get_worker_info  # noqa: F401
@@ -254,7 +255,7 @@ class _BaseDataLoaderIter:
         self._position = {"batches": 0, "default": get_rng_state(), "generators": _generator_states(loader)}
         loader._position = self._position
         self._loader = weakref.ref(loader)
-        self._indices = iter(self._index_sampler)
+        self._indices = self._iterate_indices(loader)
         self._base_seed = random_seed(loader.generator)
         self._told_length = getattr(loader, "_IterableDataset_len_called", None)
         self._yielded = 0
@@ -269,6 +270,9 @@ class _BaseDataLoaderIter:
             first = next(self._indices, None)
             self._indices = itertools.chain([] if first is None else [first], self._indices)
             set_rng_state(now)
+
+    def _iterate_indices(self, loader):
+        return iter(self._index_sampler)
 
     def __iter__(self):
         return self
@@ -323,6 +327,13 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
         if loader.timeout != 0:
             raise AssertionError(f"DataLoader: timeout is for workers; expected 0 with num_workers=0, got {loader.timeout}")
         self._fetcher = worker.Fetcher(loader.dataset, *self._fetcher_arguments)
+
+    def _iterate_indices(self, loader):
+        sampler = self._index_sampler
+        in_tensors = None
+        if isinstance(sampler, BatchSampler) and Gatherer.suits(loader.dataset, loader.collate_fn):
+            in_tensors = sampler._in_tensors()
+        return super()._iterate_indices(loader) if in_tensors is None else in_tensors
 
     def _next(self):
         return self._fetcher.fetch(next(self._indices))

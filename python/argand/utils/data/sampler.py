@@ -43,6 +43,9 @@ class SequentialSampler(Sampler[int]):
     def __iter__(self):
         return iter(range(len(self.data_source)))
 
+    def _in_tensors(self):
+        yield _C.arange(len(self.data_source), device="cpu")
+
     def __len__(self):
         return len(self.data_source)
 
@@ -64,6 +67,11 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples  # the data set may grow
 
     def __iter__(self):
+        for indices in self._in_tensors():
+            yield from indices.tolist()
+
+    def _in_tensors(self):
+        """The indices in tensors, which are drawn when they are asked for."""
         n = len(self.data_source)
         generator = self.generator
         if generator is None:
@@ -71,13 +79,11 @@ class RandomSampler(Sampler[int]):
         device = place_of_draws(generator)
         if self.replacement:
             for start in range(0, self.num_samples, 32):
-                chosen = _C.randint(0, n, (min(32, self.num_samples - start),), dtype=_C.int64, generator=generator,
-                                    device=device)
-                yield from chosen.tolist()
+                yield _C.randint(0, n, (min(32, self.num_samples - start),), dtype=_C.int64, generator=generator, device=device)
             return
         for _ in range(self.num_samples // n):
-            yield from _C.randperm(n, generator=generator, device=device).tolist()
-        yield from _C.randperm(n, generator=generator, device=device).tolist()[:self.num_samples % n]
+            yield _C.randperm(n, generator=generator, device=device)
+        yield _C.randperm(n, generator=generator, device=device)[:self.num_samples % n]
 
     def __len__(self):
         return self.num_samples
@@ -138,6 +144,24 @@ class BatchSampler(Sampler[list]):
             if len(batch) < self.batch_size and self.drop_last:
                 return
             yield batch
+
+    def _in_tensors(self):
+        """The same batches as tensors on the CPU, or None if the sampler gives indices in its own way."""
+        if type(self) is not BatchSampler or type(self.sampler) not in (RandomSampler, SequentialSampler):
+            return None
+        return self._cut(self.sampler._in_tensors())
+
+    def _cut(self, tensors):
+        rest = _C.empty(0, dtype=_C.int64, device="cpu")
+        for indices in tensors:
+            indices = indices.cpu()
+            rest = _C.cat([rest, indices]) if rest.numel() else indices
+            whole = rest.numel() // self.batch_size * self.batch_size
+            for start in range(0, whole, self.batch_size):
+                yield rest.narrow(0, start, self.batch_size)
+            rest = rest[whole:]
+        if rest.numel() and not self.drop_last:
+            yield rest
 
     def __len__(self):
         if self.drop_last:

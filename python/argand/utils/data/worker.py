@@ -6,6 +6,7 @@ from ... import _C
 from ..._failures import Failure
 from ..._numpy_if_loaded import numpy_if_loaded
 from ...random import manual_seed
+from .gather import Gatherer
 
 _worker_info = None
 
@@ -38,11 +39,17 @@ class Fetcher:
         self.auto_collation = auto_collation
         self.collate_fn = collate_fn
         self.drop_last = drop_last
+        self.gatherer = Gatherer.of(dataset, collate_fn) if auto_collation else None
         self.ended = False
         self.at = None
 
     def fetch(self, index):
-        """The batch of these indices (or the sample of this index); of a stream, the next one.  StopIteration at its end."""
+        """The batch of these indices, a list or a tensor (or the sample of this index); of a stream, the next one.  StopIteration at
+        its end."""
+        if self.gatherer is not None and (batch := self.gatherer.gather(index)) is not None:
+            return batch
+        if isinstance(index, _C.Tensor) and self.auto_collation:
+            index = index.tolist()
         return self.collate_fn(self._next(index) if self.iterator is not None else self._of(index))
 
     def _of(self, index):

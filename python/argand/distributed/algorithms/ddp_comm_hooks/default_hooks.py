@@ -20,6 +20,11 @@ def _in(dtype, state, bucket):
     return _mean(group, long.to(dtype)).then(lambda done: done.value()[0].to(long.dtype))
 
 
+def compress_hook(dtype):
+    """A hook: the mean, sent in a dtype."""
+    return lambda state, bucket: _in(dtype, state, bucket)
+
+
 def fp16_compress_hook(state, bucket):
     """The mean, sent as float16."""
     return _in(_C.float16, state, bucket)
