@@ -71,6 +71,7 @@ _HOMES = {
     "distributed.elastic.multiprocessing.api": {"distributed.elastic.multiprocessing": "start_processes"},
     "distributed.elastic.multiprocessing.logs": "distributed.elastic.multiprocessing.api",
     "distributions.kl_registry": "distributions.kl",
+    "func._functionalize": "func",
     "func._gradients": "func",
     "func._vmap": "func",
     "futures": {"": "Future"},
