@@ -274,8 +274,6 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
 
 namespace {
 
-PyTypeObject* result_type(const FunctionTable& table, const Overload& overload);
-
 // Several results under their names, where they are the tuple or list that the program gave as out=.
 PyObject* named(const FunctionTable& table, const Overload& overload, PyObject* answer) {
   if (!answer || !overload.result_names || !(PyTuple_CheckExact(answer) || PyList_CheckExact(answer))) return answer;
