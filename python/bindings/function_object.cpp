@@ -1,4 +1,5 @@
 // The objects by which Python calls ops: functions of modules and methods of Tensor.
+#include <Python.h>
 #include <structmember.h>
 
 #include "bindings/call.h"
