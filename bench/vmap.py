@@ -18,6 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+from results import Results, cpu_name, gpu_name  # noqa: E402
 
 PROCESSES, SECONDS, SAMPLES = 3, 1.0, 128
 
@@ -95,7 +96,8 @@ def main():
     parser.add_argument("--package", type=Path, default="build/release/python")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--rows", default="")
+    parser.add_argument("--rows", default="", help="only rows whose names match this regular expression")
+    parser.add_argument("--results", help="the file that rows are added to, instead of the device's in bench/results")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
@@ -106,11 +108,14 @@ def main():
         for library, all_rows in rows.items():
             for row, samples in run(library, arguments).items():
                 all_rows.setdefault(row, []).extend(samples)
+    results = Results(gpu_name() if arguments.device == "cuda" else cpu_name(arguments.threads), sys.executable)
     print(f"{'ms':40} {'argand':>9} {'torch':>9} {'ratio':>7}")
     for row, samples in rows["argand"].items():
         ours, theirs = statistics.median(samples), rows["torch"].get(row)
         line = f"{row:40} {1e3 * ours:9.3f}"
         print(line + (f" {1e3 * statistics.median(theirs):9.3f} {statistics.median(theirs) / ours:7.2f}" if theirs else ""))
+        results.add(row, "s", {"Argand": samples, **({"eager": theirs} if theirs else {})})
+    results.save(arguments.results)
     return 0
 
 

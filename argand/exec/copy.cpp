@@ -85,12 +85,19 @@ void store_elements(const Tensor& to, const Tensor& from) noexcept {
 
 const PointwiseBody& copy_body() { return kIdentity; }
 
+// In which type the elements are read before they become those of `to`.  Integers are read as int64, but a float that
+// becomes a smaller integer is converted to it at once: as int64 first, the low bits of NaN would be a valid 0.
+static ScalarType copied_as(ScalarType to, ScalarType from) {
+  const bool narrows = is_floating_point(from) && is_integral(to, false) && to != kLong;
+  return compute_type(narrows ? from : to);
+}
+
 void copy_elements(const Tensor& to, const Tensor& from, bool non_blocking) {
   if (to.numel() == 0 || to.is_meta()) return;
   ARGAND_CHECK(NotImplementedError, !from.is_meta(), "Cannot copy out of meta tensor; no data!");
   const bool is_number = from.is_cpu() && from.numel() == 1;
   if (!(to.device() == from.device()) && !is_number) return copy_between_devices(to, from, non_blocking);
-  PointwiseCall call{&kIdentity, compute_type(to.dtype()), 1, {&from}, {}, &to};
+  PointwiseCall call{&kIdentity, copied_as(to.dtype(), from.dtype()), 1, {&from}, {}, &to};
   submit_pointwise(call);
 }
 

@@ -1,4 +1,5 @@
-// Random numbers within a function that vmap calls once for each slice.
+// Random numbers within a function that runs once for each slice, or once for all (without a SlicesScope): the Python
+// package's vmap does the latter and uses it to refuse draws.
 //
 // Note [Draws of slices]
 // Where PyTorch's vmap draws different numbers for the slices, an op draws once, into a tensor of all slices.  The same

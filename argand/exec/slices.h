@@ -1,5 +1,6 @@
-// vmap calls a function once for each slice of some tensors.  This file tracks which tensors differ between the slices,
-// and which tensors that existed before the calls the calls write.
+// For callers that run a function once for each slice of some tensors: which tensors differ between the slices, and
+// which tensors that existed before the calls the calls write.  The Python package's vmap computes all slices at once
+// (docs/design/0020-vmap.md) and asks only which tensors the function made (kMade).
 //
 // Note [Writes of slices]
 // A tensor that all slices share has room for one value, not for one of each slice.  So an in-place write to such a

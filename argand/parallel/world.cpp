@@ -254,10 +254,15 @@ void World::expect_end_of_store() {
 // The rank also leaves here: Ctrl-C does not end waits of this thread.
 void World::watch() {
   std::unique_lock lock(mutex_);
+  watcher_ = std::this_thread::get_id();
   while (!stopped_) {
     if (failure_) return;
     lock.unlock();
-    if (has_store_) look_at_others();
+    if (has_store_) {
+      set_asking(true);
+      look_at_others();
+      set_asking(false);
+    }
     look_at_the_clock();
     look_at_members();
     lock.lock();
@@ -266,6 +271,14 @@ void World::watch() {
   if (failure_ || !leaves_) return;  // the others know it, or the store cannot be reached
   lock.unlock();
   leave();
+}
+
+void World::set_asking(bool asking) {
+  {
+    const std::lock_guard lock(mutex_);
+    asking_ = asking;
+  }
+  asked_.notify_all();
 }
 
 void World::look_at_others() {
@@ -336,7 +349,10 @@ void World::look_at_those_that_left() {
 // Uses the watching thread's connection, because the program's may be waiting.
 Failure World::fail(const Failure& failure) noexcept {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    // If the store is lost, the watching thread is about to know it, and a request of this thread would wait as long
+    // again.
+    if (std::this_thread::get_id() != watcher_) asked_.wait(lock, [this] { return failure_ || !asking_; });
     if (failure_) return *failure_;  // all know it, or the store cannot be reached
   }
   Failure first = failure;
@@ -375,6 +391,7 @@ void World::stop_all(const Failure& failure) noexcept {
     if (failure_) return;
     failure_ = std::make_unique<Failure>(failure);
   }
+  asked_.notify_all();
   try {
     raise(failure, "");
   } catch (...) {

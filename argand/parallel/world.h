@@ -100,6 +100,7 @@ class World {
   void leave();
   void expect_end_of_store();
   void watch();
+  void set_asking(bool asking);
   void look_at_others();
   void look_at_those_that_left();
   void stop_all(const Failure& failure) noexcept;
@@ -128,6 +129,9 @@ class World {
 
   mutable std::mutex mutex_;
   std::condition_variable stopping_;
+  std::condition_variable asked_;  // of failure_ and asking_
+  bool asking_ = false;            // the watching thread waits for an answer of the store
+  std::thread::id watcher_;
   bool stopped_ = false, leaves_ = false, store_may_end_ = false;
   std::unique_ptr<Failure> failure_;
   struct Deadline {

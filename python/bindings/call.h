@@ -186,4 +186,7 @@ void add_function(PyObject* owner, const FunctionTable& table);
 void add_method(PyTypeObject* owner, const FunctionTable& table);
 void add_function_types(nb::module_& module);
 
+// torch.return_types.max and the like, made when first returned or asked for: one for the function and the method.
+PyTypeObject* result_type(const FunctionTable& table, const Overload& overload);
+
 }  // namespace argand::python

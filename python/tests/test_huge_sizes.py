@@ -52,6 +52,18 @@ def test_what_a_nan_is_as_an_index_is_out_of_bounds(name):
         CALLS_BY_INDEX[name](SMALLEST)
 
 
+@pytest.mark.parametrize("dtype", (torch.float32, torch.float64, torch.bfloat16))
+@pytest.mark.parametrize("repeats", (1, 5000))
+def test_a_float_that_int32_does_not_hold_is_no_index(dtype, repeats):
+    floats = torch.tensor([float("nan"), float("inf"), 4e9, -1.5], dtype=dtype).repeat(repeats)
+    for values in (floats, floats * 2 / 2, floats.view(repeats, 4).t().contiguous().t()):
+        assert values.to(torch.int32).reshape(-1).tolist() == [-2**31, -2**31, -2**31, -1] * repeats
+        assert values.to(torch.int16).reshape(-1).tolist() == torch.empty(values.shape, dtype=torch.int16).copy_(values).reshape(-1).tolist()
+        assert values.to(torch.int16).reshape(-1)[:4].tolist() == [0, 0, 0, -1]
+    with pytest.raises(IndexError, match="-2147483648"):
+        x[floats[:1].int()]
+
+
 def test_powers_of_matrices_by_the_smallest_number():
     assert torch.linalg.matrix_power(torch.eye(2) * 2, -2**63).tolist() == [[0., 0.], [0., 0.]]
     assert torch.matrix_power(torch.eye(2), -2**63).equal(torch.eye(2))

@@ -58,7 +58,7 @@ def test_ops_that_are_declared_first():
     with pytest.raises(NotImplementedError, match="AutogradXLA"):
         library.impl("plus", lambda x: x, "AutogradXLA")
     with pytest.raises(NotImplementedError, match="aten"):
-        torch.library.Library("aten", "IMPL")
+        torch.library.Library("aten", "DEF")
 
 
 def test_schemas_of_functions():

@@ -209,7 +209,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=120, help="for a test (%(default)s): of processors, while it works")
     parser.add_argument("--file-seconds", type=float, default=3600, help="for a file (%(default)s)")
     parser.add_argument("--total-seconds", type=float, default=1e9, help="for all files: what has not run by then does not")
-    parser.add_argument("--memory", type=float, default=6, help="GiB for a file's processes (%(default)s)")
+    parser.add_argument("--memory", type=float, default=8, help="GiB for a file's processes (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once (%(default)s)")
     parser.add_argument("--known", default=str(HERE / "suite_known.txt"), help="the list of known differences")
     parser.add_argument("--table", help="a Markdown file for the counts")

@@ -335,8 +335,8 @@ def table(ops):
 # What stands before the operators on the reference page.
 ON_A_GPU = """## On a GPU
 
-Every operator runs on tensors of a GPU. {fallbacks} `tests/conformance/kernels_test.cpp` shows that no other kernel is
-missing.
+Every operator runs on tensors of a GPU. {fallbacks}
+`tests/conformance/kernels_test.cpp` shows that no other kernel is missing.
 
 Some kernels leave some calls to the CPU: their tensors go there and the results return, with one warning that says why:
 

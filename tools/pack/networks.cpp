@@ -86,6 +86,37 @@ class Block final : public nn::Module {
   nn::Dropout dropout_{nullptr};
 };
 
+// Attention with heads of 64 features, in the library's own layers.
+class Encoder final : public nn::Module {
+ public:
+  Encoder() {
+    layers_ = register_module(
+        "layers",
+        nn::TransformerEncoder(
+            nn::TransformerEncoderLayer(nn::TransformerEncoderLayerOptions(256, 4).dim_feedforward(1024)), 2));
+    head_ = register_module("head", nn::Linear(256, 10));
+  }
+  Tensor forward(const Tensor& x) { return head_(layers_(x)); }
+
+ private:
+  nn::TransformerEncoder layers_{nullptr};
+  nn::Linear head_{nullptr};
+};
+
+template <class Recurrent, class Options>
+class Sequences final : public nn::Module {
+ public:
+  Sequences() {
+    layers_ = register_module("layers", Recurrent(Options(128, 256).num_layers(2).batch_first(true)));
+    head_ = register_module("head", nn::Linear(256, 10));
+  }
+  Tensor forward(const Tensor& x) { return head_(std::get<0>(layers_(x)).select(1, -1)); }
+
+ private:
+  Recurrent layers_{nullptr};
+  nn::Linear head_{nullptr};
+};
+
 template <class Network>
 void train(Network& network, const Tensor& input, const Tensor& target) {
   network.to(kGpu);
@@ -172,6 +203,14 @@ void train_networks(const Announce& announce) {
   announce("language model");
   Block block;
   train(block, randint(Block::kWords, {8, 32}).to(kGpu), randint(Block::kWords, {8 * 32}).to(kGpu));
+  announce("encoder");
+  Encoder encoder;
+  train(encoder, rand({64, 16, 256}).to(kGpu), randint(10, {64 * 16}).to(kGpu));
+  announce("recurrent networks");
+  Sequences<nn::LSTM, nn::LSTMOptions> lstm;
+  train(lstm, rand({32, 50, 128}).to(kGpu), randint(10, {32}).to(kGpu));
+  Sequences<nn::GRU, nn::GRUOptions> gru;
+  train(gru, rand({32, 50, 128}).to(kGpu), randint(10, {32}).to(kGpu));
 }
 
 }  // namespace argand::pack

@@ -53,8 +53,10 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t spatial, c
   const Tensor u = samples.reshape({-1, dims}).narrow(0, 0, planes);
   Tensor flat = zeros({1}, TensorOptions(self.device()).dtype(kLong));  // [planes, outs..., kernels...]
   for (size_t d = 0; d < spatial; ++d) {
-    ARGAND_CHECK(ShapeError, kernel[d] > 0 && out[d] > 0 && out[d] + kernel[d] - 1 <= in[d], op, ": pool size ", kernel,
-                 " too large relative to input ", self.sizes(), " for output size ", out);
+    static constexpr const char* kNames[] = {"time", "height", "width"};
+    const char* const name = kNames[3 - spatial + d];
+    ARGAND_CHECK(ShapeError, kernel[d] > 0 && out[d] > 0 && out[d] + kernel[d] - 1 <= in[d], op, ": pool ", name, " ",
+                 kernel[d], " too large relative to input ", name, " ", in[d], " for output size ", out);
     // Samples of an image count from its last dimension, those of a volume from its first.
     const auto column = static_cast<int64_t>(spatial == 2 ? spatial - 1 - d : d);
     Dims place(2 * spatial + 1, 1);
@@ -89,7 +91,7 @@ struct FractionalMaxPool2d : Composite<FractionalMaxPool2dArgs> {
   static void samples(S& s) {
     s.add_without_gradient({s->apart({2, 2, 7, 6}), {2, 3}, {4, 2}, s->real({2, 2, 2}, 0, 1)});  // samples have none
     s.fails({s->apart({2, 3, 3}), {2, 2}, {3, 2}, s->real({1, 2, 2}, 0, 1)},
-            "fractional_max_pool2d: pool size [2, 2] too large relative to input [2, 3, 3] for output size [3, 2]");
+            "fractional_max_pool2d: pool height 2 too large relative to input height 3 for output size [3, 2]");
     s.fails({s->apart({3, 3}), {2, 2}, {2, 2}, s->real({1, 1, 2}, 0, 1)},
             "fractional_max_pool2d: Expected 3D or 4D tensor, but got: [3, 3]");
   }

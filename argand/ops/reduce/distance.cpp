@@ -80,12 +80,28 @@ struct CosineSimilarity : Composite<CosineSimilarityArgs> {
 };
 ARGAND_OP(CosineSimilarity)
 
+namespace {
+
+// |a|^2 + |b|^2 - 2 a b of all rows as one product.  Distances of 0 have gradients of 0.
+Tensor euclidean_by_product(const Tensor& a, const Tensor& b) {
+  const auto with = [](const Tensor& x, double factor, bool length_first) {
+    const Tensor square = x.square().sum(-1, true), one = ones_like(square);
+    return cat({factor == 1 ? x : x * factor, length_first ? square : one, length_first ? one : square}, -1);
+  };
+  const Tensor square = with(a, -2, true).matmul(with(b, 1, false).mT());
+  const Tensor apart = square > 0;
+  return where(apart, where(apart, square, 1).sqrt(), 0);
+}
+
+}  // namespace
+
 struct Cdist : Composite<CdistArgs> {
   static constexpr auto schema = "cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor";
   static constexpr auto doc =
-      "The p-norms of the differences of all rows of x1 [..., P, M] and x2 [..., R, M]: [..., P, R]. The differences "
-      "are "
-      "made, P * R * M of them, so that distances of near points are exact; compute_mode changes nothing.";
+      "The p-norms of the differences of all rows of x1 [..., P, M] and x2 [..., R, M]: [..., P, R]. For p = 2 a "
+      "product "
+      "of matrices gives them if P or R is more than 25 (compute_mode 0), always (1) or never (2); distances that are "
+      "small beside the numbers are less exact then. Otherwise P * R * M differences are made.";
   static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
@@ -98,6 +114,11 @@ struct Cdist : Composite<CdistArgs> {
     ARGAND_CHECK(ValueError, a.p >= 0, "cdist: only supports non-negative p values, got ", a.p);
     ARGAND_CHECK(ValueError, a.compute_mode.value_or(0) >= 0 && a.compute_mode.value_or(0) <= 2,
                  "cdist: possible modes are 0, 1 and 2, got ", *a.compute_mode);
+    constexpr int64_t kFew = 25, kIfMany = 0, kAlways = 1;
+    const int64_t mode = a.compute_mode.value_or(kIfMany);
+    const bool many = a.x1.size(-2) > kFew || a.x2.size(-2) > kFew;
+    if (a.p == 2 && a.x1.size(-1) > 0 && (mode == kAlways || (mode == kIfMany && many)))
+      return euclidean_by_product(a.x1, a.x2);
     const Tensor difference = a.x1.unsqueeze(-2) - a.x2.unsqueeze(-3);
     // The largest of no differences: points without coordinates are at distance 0.
     return linalg_vector_norm(difference, a.x1.size(-1) == 0 ? 2 : a.p, -1);
@@ -106,6 +127,9 @@ struct Cdist : Composite<CdistArgs> {
     s.add({s->real({3, 2}), s->real({4, 2})});
     s.add({s->apart({2, 3, 2}), s->apart({4, 2}) + 1 / 16.0, 1});
     s.add({s->real({0, 2}), s->real({4, 2})});
+    s.add({s->real({2, 3, 2}), s->real({4, 2}), 2, 1});
+    s.add({s->real({3, 2}), s->real({27, 2})});
+    s.add({s->real({3, 2}), s->real({27, 2}), 2, 2});
     s.fails({s->real({3, 2}), s->real({4, 3})}, "cdist: x1 and x2 must have the same number of columns, got 2 and 3");
     s.fails({s->real({3, 2}), s->real({2})}, "cdist: x1 and x2 must have at least two dimensions, got [2]");
     s.fails({s->real({3, 2}), s->real({4, 2}), -1}, "cdist: only supports non-negative p values, got -1");

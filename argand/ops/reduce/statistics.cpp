@@ -1,6 +1,7 @@
 // Quantiles and covariances.
 #include <cmath>
 
+#include "argand/exec/has_values.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/reduce/args.h"
@@ -45,7 +46,7 @@ Tensor quantiles(const char* op, const Tensor& self, const Tensor& given, std::o
   }
   // Values on the CPU are checked, because that waits for no device, as in PyTorch.
   if (given.is_cpu())
-    ARGAND_CHECK(ValueError, given.ge(0).logical_and(given.le(1)).all().item().toBool(), op,
+    ARGAND_CHECK(ValueError, !exec::has_values(given) || given.ge(0).logical_and(given.le(1)).all().item().toBool(), op,
                  ": quantile() q values must be in the range [0, 1]");
   const Tensor q = given.to(self.device(), self.dtype());
   const bool all = !dim || ndim == 0;
@@ -138,7 +139,8 @@ void check_weights(const char* name, const Tensor& w, const Tensor& observations
                " to have the same numel as there are observations in the input but got ", w.numel(),
                " != ", observations.sizes()[1]);
   if (w.is_cpu() && w.numel() > 0)
-    ARGAND_CHECK(ValueError, w.ge(0).all().item().toBool(), "cov: ", name, " cannot be negative");
+    ARGAND_CHECK(ValueError, !exec::has_values(w) || w.ge(0).all().item().toBool(), "cov: ", name,
+                 " cannot be negative");
 }
 
 }  // namespace

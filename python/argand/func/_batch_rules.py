@@ -17,6 +17,7 @@ from ..utils._pytree import tree_flatten, tree_map
 RULES = {}      # by name, or by name and the names of the arguments where overloads differ
 DRAWS = set()   # ops of random numbers
 CONSTANT = {"new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided", "normal", "bernoulli", "one_hot", "where"}  # without a gradient
+_MASKS = ("condition", "mask")  # operands that no dtype follows from
 _DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
 
 
@@ -53,7 +54,7 @@ class Op:
         if self.kind == "pointwise":
             return pointwise
         if self.kind == "composite":
-            return RULES.get(self.name + " of its own sizes")
+            return pointwise if "_polynomial_" in self.name else RULES.get(self.name + " of its own sizes")
         if self.kind in ("kernel", "view") and self.dims and len(self.tensors) == 1 and self.tensors[0] == self.places[0]:
             return along_dims
         return None
@@ -108,14 +109,14 @@ def aligned(level, arguments, names=None):
     """The arguments with operands that broadcast as slices do: what all slices have stays, and the dimensions of batches follow theirs."""
     tensors = {n: v for n, v in arguments.items() if isinstance(v, _C.Tensor) and (names is None or n in names)}
     rank, out = rank_of(tensors.values()), dict(arguments)
-    dims = [v.dtype for v in tensors.values() if v.dim() > 0]
+    dims = [v.dtype for n, v in tensors.items() if v.dim() > 0 and n not in _MASKS]
     for n, v in tensors.items():
         value = level.front(v)
         if value is None:
             # A number that all slices have would weigh less than one of each slice.
             out[n] = v.reshape(1) if rank == 0 and v.dim() == 0 else v
             continue
-        if v.dim() == 0 and dims and v.dtype != dims[0]:
+        if v.dim() == 0 and dims and v.dtype != dims[0] and n not in _MASKS:
             value = value.to(_promoted(dims, v.dtype))
         out[n] = ranked(value, rank)
     return out
@@ -168,7 +169,7 @@ def along_dims(level, op, arguments, more=()):
             out[op.places[0]] = out[op.places[0]].flatten(1)
             out[n] = 1
             return _kept(op(out), rank if arguments.get("keepdim") else 0, of_number)
-        elif d is None or (not d and op.name != "permute"):
+        elif d is None or (not d and op.name not in ("permute", "flip")):
             out[n] = list(range(1, max(rank, 1) + 1))
         else:
             out[n] = [dim_of(one, rank) for one in d]
@@ -186,6 +187,13 @@ def _kept(results, rank, of_number):
         t = t.reshape(t.shape[0], *t.shape[1:]) if not of_number else t.flatten()
         return ranked(t, rank)
     return one(results) if isinstance(results, _C.Tensor) else tuple(map(one, results))
+
+
+def check_slice(op, arguments):
+    """Raises what the op says of the sizes and dtypes of a slice; a batch of other sizes could be right by chance."""
+    def like(v):
+        return _C.empty_strided(v.shape, v.stride(), dtype=v.dtype, device="meta") if isinstance(v, _C.Tensor) else v
+    op({n: [like(x) for x in v] if isinstance(v, list) else like(v) for n, v in arguments.items()})
 
 
 def trailing(level, op, arguments):
@@ -226,7 +234,7 @@ def in_place(level, op, arguments):
     if special is not None:
         special(level, op, arguments)
         return []
-    if op.kind == "pointwise":
+    if op.rule is pointwise:
         value = target(level, arguments[first], op.name, "inplace arithmetic")
         given = aligned(level, arguments)
         rank = arguments[first].dim()

@@ -1,11 +1,12 @@
 """vmap's rules of gathers, scatters and indices."""
 from .. import _C
-from ._batch_rules import along_dims, dim_of, loop, ranked, rule, target
+from ._batch_rules import aligned, along_dims, check_slice, dim_of, loop, ranked, rule, target
 from ._batched import offer_number
 
 
 @rule("gather")
 def _gather(level, op, arguments):
+    check_slice(op, arguments)
     return along_dims(level, op, arguments, ("index",)) if _ranks_agree(arguments, "self", "index") else loop(level, op, arguments)
 
 
@@ -15,6 +16,7 @@ def _ranks_agree(arguments, *names):
 
 @rule("scatter", "scatter_add", "scatter_reduce")
 def _scatter(level, op, arguments):
+    check_slice(op, arguments)
     more = ("index", "src") if "src" in arguments else ("index",)
     return along_dims(level, op, arguments, more) if _ranks_agree(arguments, "self", *more) else loop(level, op, arguments)
 
@@ -186,3 +188,14 @@ def _one_hot(level, op, arguments):
     if n <= 0:
         offer_number(level.batched(level.whole(arguments["self"])))
     return op({**arguments, "self": level.whole(arguments["self"])})
+
+
+@rule("masked_fill")
+def _masked_fill(level, op, arguments):
+    t, number = arguments["self"], arguments["value"]
+    if not isinstance(number, _C.Tensor) or level.front(number) is None:
+        return op(aligned(level, arguments))
+    if number.dim() > 0:
+        raise RuntimeError(f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {number.dim()} dimension(s).")
+    given = aligned(level, {"mask": arguments["mask"], "self": t, "number": level.batched(level.front(number).to(t.dtype))})
+    return _C.where(given["mask"], given["number"], given["self"])

@@ -4,7 +4,7 @@ What all slices share a weight for is one call, in which slices are more of what
 own, or a weight's gradient, slices are groups of channels.
 """
 from .. import _C
-from ._batch_rules import aligned, joint_shape, loop, ranked, rule
+from ._batch_rules import aligned, check_slice, joint_shape, loop, ranked, rule
 
 
 def _folded(t):
@@ -30,6 +30,7 @@ def _per_slice(t, size):
 @rule("_convolution_nd")
 def _convolution(level, op, arguments):
     x, weight, bias = arguments["input"], arguments["weight"], arguments.get("bias")
+    check_slice(op, arguments)
     ws, bs, size = level.front(weight), level.front(bias) if bias is not None else None, level.size
     added = bias if bs is None else None
     if ws is None:
@@ -136,8 +137,8 @@ def _batch_norm(level, op, arguments):
         for n, t in statistics.items():
             if t is not None:
                 value = level.front(t)
-                if size > 1 and value.stride(0) == 0:
-                    continue  # it has no memory for the statistics of each slice
+                if _C._is_alias_of(value, given[n]) or size > 1 and value.stride(0) == 0:
+                    continue  # they are written, or there is no memory for those of each slice
                 value.copy_(given[n].view(size, -1))
     return _from_channels(outs[0], size), *(_per_slice(t, size) if t.numel() else t.expand(size, *t.shape) for t in outs[1:])
 

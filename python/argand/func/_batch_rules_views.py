@@ -2,7 +2,7 @@
 import math
 
 from .. import _C
-from ._batch_rules import RULES, along_dims, dim_of, ranked, rule, target, trailing
+from ._batch_rules import RULES, along_dims, check_slice, dim_of, ranked, rule, target, trailing
 
 for name in ("alias", "detach", "view_as_real", "tril", "triu", "frexp"):
     RULES[name] = trailing
@@ -25,6 +25,8 @@ def _view(level, op, arguments):
         known = math.prod(n for n in size if n != -1)
         if known and t.numel() % known == 0:
             size[size.index(-1)] = t.numel() // known
+    if math.prod(size) != t.numel() or level.size == 0:
+        check_slice(op, arguments)
     return value.view(level.size, *size)
 
 
@@ -122,7 +124,7 @@ def _fill(level, op, arguments):
 def _filled(level, op, arguments):
     value, number = level.whole(arguments["self"]), arguments["value"]
     batch = level.front(number) if isinstance(number, _C.Tensor) else None
-    return value.fill(number) if batch is None else value.clone().copy_(ranked(batch, value.dim() - 1))
+    return op({**arguments, "self": value}) if batch is None else value.clone().copy_(ranked(batch, value.dim() - 1))
 
 
 @rule("_softmax_backward_data", "_log_softmax_backward_data")

@@ -79,7 +79,8 @@ def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
 def _project(query, key, value, weight, bias, separate):
     if separate is None:
         assert weight is not None, "use_separate_proj_weight is False but in_proj_weight is None"
-        return _in_projection_packed(query, key, value, weight, bias)
+        # A bias of another dtype is added in that of the products, as in PyTorch.
+        return _in_projection_packed(query, key, value, weight, bias if bias is None else bias.to(weight.dtype))
     for name, w in zip("qkv", separate):
         assert w is not None, f"use_separate_proj_weight is True but {name}_proj_weight is None"
     return _in_projection(query, key, value, *separate, *((None, None, None) if bias is None else bias.chunk(3)))
