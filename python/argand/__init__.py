@@ -18,16 +18,16 @@ from math import e, inf, nan, pi  # noqa: F401
 newaxis = None
 del cuda, unique_dim  # noqa: F821 -- the extension's: a package imported below stands for one, unique() for the other
 
-# The methods of Tensor that are written in Python.
-from . import _dispatch, _foreach, _functions, _c_names, _plain_functions, _surface, _tensor  # noqa: E402
-from ._overridable import make_methods_overridable as _make_methods_overridable  # noqa: E402
-_make_methods_overridable(Tensor)
+from . import _tensor_methods  # noqa: E402
+_tensor_methods.complete()
+from . import _foreach, _plain_functions, _surface, _tensor  # noqa: E402
 from ._float32_precision import get_float32_precision, set_float32_precision  # noqa: E402,F401
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
                          _check_not_implemented, _check_type, _check_value, _shape_as_tensor)
 from ._dtype_limits import finfo, iinfo  # noqa: E402,F401
+from ._dtypes import TENSOR_CLASSES as _TENSOR_CLASSES  # noqa: E402
 from ._lobpcg import lobpcg  # noqa: E402,F401
 from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from ._removed import eig, lstsq, matrix_rank, solve, symeig  # noqa: E402,F401
@@ -49,12 +49,7 @@ from .amp import GradScaler, autocast  # noqa: E402,F401
 from .amp.autocast_mode import (get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype,  # noqa: E402,F401
                                 is_autocast_enabled, set_autocast_dtype, set_autocast_enabled)
 
-_TENSOR_TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Byte": "uint8",
-                 "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Bool": "bool"}
-for _name, _dtype in _TENSOR_TYPES.items():
-    globals()[_name + "Tensor"] = _tensor.typed_tensor(_name + "Tensor", getattr(_C, _dtype))
-del _name, _dtype
-
+globals().update({_name: _tensor.typed_tensor(_name, _dtype) for _name, _dtype in _TENSOR_CLASSES.items()})
 globals().update(_foreach.functions())
 _plain_functions.make_plain(globals())
 _surface_modules.install()

@@ -10,6 +10,8 @@ import subprocess
 import sys
 
 from ._surface.modules import TableModules
+from ._surface.naming import full, short
+from ._torch import shows, torch
 from ._torch_modules import say_torch
 from .torch_version import FOLLOWED, TorchVersion
 
@@ -20,6 +22,8 @@ _PACKAGES = {"torch": "argand", "functorch": "argand._old_functorch"}  # all tha
 def _real(name):
     """The name here of a module of PyTorch's; None if it is none."""
     package, dot, rest = name.partition(".")
+    if package == "torch":
+        return full(rest)
     return _PACKAGES[package] + dot + rest if package in _PACKAGES else None
 
 
@@ -30,6 +34,8 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         real = _real(name)
         if real is None:
             return None
+        if name.startswith("torch.") and not shows(name.split(".")[1]):
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         try:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError:
@@ -42,13 +48,14 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, origin=found.origin, is_package=is_package)
 
     def create_module(self, spec):
-        module = importlib.import_module(_real(spec.name))
+        module = torch() if spec.name == "torch" else importlib.import_module(_real(spec.name))
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module):
         # import_module() ran it.  The import system has set the alias's spec on it; relative imports go by the real one.
-        module.__spec__ = module.__spec__.loader_state
+        if module is not torch():
+            module.__spec__ = module.__spec__.loader_state
 
     def get_code(self, name):
         """For runpy: `python -m argand -m torch.x.y`."""
@@ -73,8 +80,11 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def _alias(name, module):
     """Gives a module of ours its other name.  Imported by that, it would take the place of what its package has under the same
     name, as the function torch.nn.parallel.data_parallel."""
-    sys.modules.setdefault("torch" + name.removeprefix("argand"), module)
-    say_torch(module)
+    if name == "argand":
+        sys.modules.setdefault("torch", torch())
+    elif name != "argand._C" and shows(short(name).partition(".")[0]):  # torch._C is argand._torch_c
+        sys.modules.setdefault("torch." + short(name), module)
+    say_torch(module, name)
 
 
 class _Own(importlib.abc.MetaPathFinder):
@@ -170,7 +180,7 @@ def _install_in_subprocesses():
 def install():
     """From now on `import torch` is `import argand`.  RuntimeError if the real torch was imported before."""
     import argand
-    if "torch" in sys.modules and sys.modules["torch"] is not argand:
+    if "torch" in sys.modules and sys.modules["torch"] is not torch():
         raise RuntimeError("python -m argand: torch is imported already")
     if not any(isinstance(f, _Alias) for f in sys.meta_path):
         sys.meta_path[:0] = [_Alias(), _Own(), _WithoutItsLibrary()]
@@ -181,3 +191,4 @@ def install():
     if not argand.__version__.startswith(FOLLOWED):
         # Programs that branch on the version must see the one whose behaviour Argand follows.
         argand.__version__ = argand.version.__version__ = TorchVersion(f"{FOLLOWED}+argand.{argand.__version__}")
+        torch().__version__ = argand.__version__

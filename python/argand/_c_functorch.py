@@ -1,15 +1,12 @@
 """torch._C._functorch: functions by which packages make and know the tensors that stand for slices."""
 from ._ignored import harmless
-
-
-def _module():
-    from .func import _batched
-    return _batched
+from .autograd._vmap_levels import levels
+from .func._batched import BatchedTensor
 
 
 def is_batchedtensor(tensor):
     """Whether a tensor stands for the slices of a batch."""
-    return type(tensor) is _module().BatchedTensor and tensor._bdim is not None
+    return type(tensor) is BatchedTensor and tensor._bdim is not None
 
 
 is_functorch_wrapped_tensor = is_batchedtensor
@@ -41,12 +38,10 @@ def maybe_get_level(tensor):
 
 def maybe_current_level():
     """The level of the innermost transform; None outside of all."""
-    from .autograd._vmap_levels import levels
     return levels.depth or None
 
 
 def _level(number):
-    from .autograd._vmap_levels import levels
     found = next((one for one in levels.of_thread if one.number == number), None)
     if found is None:
         raise RuntimeError(f"torch._C._functorch: no function that vmap maps runs at level {number}")
@@ -60,7 +55,6 @@ def _add_batch_dim(batch, dim, level):
 
 def _remove_batch_dim(tensor, level, size, dim):
     """The batch, its dimension at `dim`."""
-    from .autograd._vmap_levels import levels
     at = _level(level)
     if at.size != size:
         raise ValueError(f"_remove_batch_dim: batch_size: expected {at.size}, got {size}")

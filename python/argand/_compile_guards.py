@@ -8,6 +8,8 @@ import operator
 import random
 import types
 
+import argand
+
 from . import _C
 from .nn.modules.module import Module
 
@@ -172,7 +174,6 @@ class Surroundings:
 
     @staticmethod
     def _generators():
-        import argand
         found = [argand.get_rng_state()]
         return found + (argand.cuda.get_rng_state_all() if argand.cuda.is_available() else [])
 
@@ -206,7 +207,6 @@ class Surroundings:
         if random.getstate() != self._random:
             random.setstate(self._random)
             return "it draws numbers from Python's random"
-        import argand
         now = self._generators()
         if any(not a.equal(b) for a, b in zip(now, self._drawn)):
             argand.set_rng_state(self._drawn[0])

@@ -58,7 +58,7 @@ def set_enable_guard_collectives(enabled):
 
 
 def _all_guards(guard_entries, *_, **__):
-    """Which guards of a compiled program to keep: there are no programs."""
+    """Keeps all guards.  PyTorch calls such a function to choose guards of a compiled program; here there are none."""
     return [True] * len(guard_entries)
 
 keep_portable_guards_unsafe = keep_tensor_guards_unsafe = skip_all_guards_unsafe = skip_guard_on_all_nn_modules_unsafe = _all_guards

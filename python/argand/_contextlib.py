@@ -50,7 +50,7 @@ class _DecoratorContextManager:
 
 
 class _NoParamDecoratorContextManager(_DecoratorContextManager):
-    """One that decorates without parentheses, too."""
+    """A context manager that also decorates a function without parentheses."""
 
     def __new__(cls, orig_func=None):
         self = super().__new__(cls)

@@ -8,7 +8,7 @@ import enum
 import functools
 
 from . import _C, _aten_overrides
-from ._overloads import OpOverload, OpOverloadPacket, _tensors
+from ._overloads import OpOverloadPacket, _tensors, find
 from ._schemas import parse, schemas_of
 
 MODES, BELOW_AUTOGRAD, OFF = 1, 2, 4  # bits of exec::DispatchHooks::state
@@ -105,8 +105,7 @@ def _own_schema(text):
 
 def _packet(name):
     """torch.ops.aten.NAME."""
-    from .library import ops
-    return getattr(ops.aten, name)
+    return find("aten", name)
 
 
 _ANY_TENSOR = _C.empty(0)  # stands for all tensors where a call's overload is remembered
@@ -261,10 +260,7 @@ def own_packet(name, text):
 
 # ---- offers
 
-@functools.cache
-def _batched():
-    from .func import _batched as module
-    return module
+batched = None  # func/_batched.py, once vmap() has been imported: no tensor stands for slices before
 
 
 def _anybody(arguments, outs):
@@ -291,7 +287,7 @@ def ask_custom(op, function, args, kwargs):
 def offer(name, form, text, whole, records, arguments, outs):
     """What the innermost mode, or a class among the arguments, makes of a call, as a list; NotImplemented: the op is to run, or,
     if it is made of others (`whole`), those are offered."""
-    of_batch = _batched().offer(name, form, text, whole, records, arguments, outs)
+    of_batch = None if batched is None else batched.offer(name, form, text, whole, records, arguments, outs)
     if of_batch is not None:
         return of_batch
     if not _anybody(arguments, outs) and not _aten_overrides.any_registered():
@@ -315,7 +311,8 @@ def offer(name, form, text, whole, records, arguments, outs):
 
 def offer_number(tensor):
     """item() of a tensor."""
-    _batched().offer_number(tensor)
+    if batched is not None:
+        batched.offer_number(tensor)
     return _ask(_packet("_local_scalar_dense").default, (tensor,), {})
 
 
@@ -387,7 +384,7 @@ def slots_of(tensor):
     return found
 
 
-def _init_subclass(cls, **kwargs):
+def init_subclass(cls, **kwargs):
     """A class with a __torch_dispatch__ of its own and no __torch_function__ is asked below alone."""
     super(_C.Tensor, cls).__init_subclass__(**kwargs)
     function = cls.__torch_function__
@@ -396,8 +393,4 @@ def _init_subclass(cls, **kwargs):
         cls.__torch_function__ = _C._disabled_torch_function_impl
 
 
-_C.Tensor.__init_subclass__ = classmethod(_init_subclass)
 _C._set_dispatcher(offer, offer_number, offer_fresh, slots_of, _disabled_torch_dispatch_impl)
-_C.Tensor.__torch_dispatch__ = staticmethod(_disabled_torch_dispatch_impl)
-_C._TorchDispatchModeKey = _TorchDispatchModeKey
-_C._disabled_torch_dispatch_impl, _C._DisableTorchDispatch = _disabled_torch_dispatch_impl, StateOff

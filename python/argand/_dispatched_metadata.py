@@ -6,6 +6,7 @@ import functools
 
 from . import _C
 from ._dispatch import OFF, _ask
+from ._overloads import find
 
 _OF_STRIDES = {"stride": "aten.sym_stride", "is_contiguous": "aten.is_contiguous", "contiguous": "aten.is_contiguous"}
 _OF_SIZES = {**_OF_STRIDES, "size": "aten.sym_size", "shape": "aten.sym_size", "dim": "aten.dim", "ndim": "aten.dim", "numel": "aten.numel",
@@ -16,9 +17,7 @@ _PROPERTIES = ("shape", "ndim", "device", "layout")
 
 @functools.cache
 def _op(name, overload):
-    from .library import ops
-    namespace, _, short = name.partition(".")
-    return getattr(getattr(getattr(ops, namespace), short), overload)
+    return find(*name.split("."), overload)
 
 
 def _asked(t, accessor, overload="default", more=()):

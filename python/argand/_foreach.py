@@ -171,7 +171,7 @@ _RULES = {
 
 
 def functions():
-    """All of them by name: _foreach_add, _foreach_add_, ..."""
+    """The functions of all foreach ops by name: _foreach_add, _foreach_add_, ..."""
     found = []
     for name in _UNARY:
         found.append(_define(f"_foreach_{name}", [""], _method(name)))

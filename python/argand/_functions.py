@@ -1,12 +1,12 @@
 """Functions of the package that are not ops of the library, or whose Python signature differs from the op's schema."""
 import sys
-import warnings
 
 from . import _C
-from ._dispatch import StateOff
-from ._overridable import make_overridable
-from ._tensor_arguments import need_tensors
-from .storage import TypedStorage, UntypedStorage, over, tensor_over
+from ._buffers import frombuffer
+from ._overridable import make_overridable as _make_overridable
+from ._tensor_arguments import need_tensors as _need_tensors
+from ._typed_storage import TypedStorage
+from ._untyped_storage import UntypedStorage, tensor_over as _tensor_over
 
 Tensor = _C.Tensor
 
@@ -17,16 +17,6 @@ def _by_name(name):
     for part in name.split("."):
         found = getattr(found, part)
     return found
-
-
-_warned = set()
-
-
-def _warn_once(text):
-    """Warns the caller's caller, once a process, or each time after set_warn_always(True)."""
-    if text not in _warned or _C._warns_always():
-        _warned.add(text)
-        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def typename(obj):
@@ -122,31 +112,31 @@ def _shape_as_tensor(input):
 
 def is_floating_point(input):
     """Whether the dtype is a real floating-point type."""
-    need_tensors("is_floating_point", input=input)
+    _need_tensors("is_floating_point", input=input)
     return input.is_floating_point()
 
 
 def is_complex(input):
     """Whether the dtype is complex."""
-    need_tensors("is_complex", input=input)
+    _need_tensors("is_complex", input=input)
     return input.is_complex()
 
 
 def is_signed(input):
     """Whether the dtype has negative numbers."""
-    need_tensors("is_signed", input=input)
+    _need_tensors("is_signed", input=input)
     return input.is_signed()
 
 
 def numel(input):
     """The number of elements."""
-    need_tensors("numel", input=input)
+    _need_tensors("numel", input=input)
     return input.numel()
 
 
 def is_inference(input):
     """Whether the tensor was made in inference mode."""
-    need_tensors("is_inference", input=input)
+    _need_tensors("is_inference", input=input)
     return input.is_inference()
 
 
@@ -194,34 +184,6 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return result.requires_grad_() if requires_grad and not result.requires_grad else result
 
 
-def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  It is a copy if the
-    bytes are read-only, or if elements would not lie at multiples of their size."""
-    try:
-        view = memoryview(buffer)
-    except TypeError:
-        raise ValueError("frombuffer: object does not implement Python buffer protocol.") from None
-    size, nbytes = dtype.itemsize, view.nbytes
-    if nbytes == 0 or count == 0:
-        raise ValueError(f"frombuffer: both buffer length ({nbytes}) and count ({count}) must not be 0")
-    if not 0 <= offset < nbytes:
-        raise ValueError(f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({nbytes} bytes) - 1")
-    if count < 0 and (nbytes - offset) % size:
-        raise ValueError(f"frombuffer: buffer length ({nbytes - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
-                         f"size ({size})")
-    if count < 0:
-        count = (nbytes - offset) // size
-    if offset + count * size > nbytes:
-        raise ValueError(f"frombuffer: requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater "
-                         f"than actual buffer length ({nbytes} bytes)")
-    if view.readonly:
-        _warn_once("The given buffer is not writable. Tensors are written to: this one is a copy of it.")
-    with StateOff():  # as in PyTorch, where a FakeTensorMode leaves it as it is
-        elements = over(view.cast("B")[offset:offset + count * size])
-        misplaced = elements.data_ptr() % (size // 2 if dtype.is_complex else size)
-        return (elements.clone() if misplaced else elements).view(dtype).requires_grad_(requires_grad)
-
-
 def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor of `size` elements over the beginning of a file.  shared: what is written to the tensor is written to the file, which is
     made or made longer if need be; otherwise the file, which must be long enough, stays as it is.  If it becomes shorter, or cannot be
@@ -233,7 +195,7 @@ def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device
         raise NotImplementedError(f"from_file(): layout: expected torch.strided, got {layout}")
     if pin_memory or _C.device(device or "cpu").type != "cpu":
         raise RuntimeError("from_file(): the memory of a file is neither pinned nor on a GPU: move the tensor there")
-    return tensor_over(UntypedStorage.from_file(filename, bool(shared), size * dtype.itemsize), dtype).requires_grad_(requires_grad)
+    return _tensor_over(UntypedStorage.from_file(filename, bool(shared), size * dtype.itemsize), dtype).requires_grad_(requires_grad)
 
 
 def split(tensor, split_size_or_sections, dim=0):
@@ -289,9 +251,6 @@ def lu(A, pivot=True, get_infos=False, out=None):
     return results if out is None else _into_each("lu", out, results, "linalg_lu_factor_ex")
 
 
-Tensor.lu = lu
-
-
 def broadcast_shapes(*shapes):
     """The common shape of broadcasting."""
     empty = [_C.empty((s,) if isinstance(s, int) else tuple(s), device="meta") for s in shapes]
@@ -319,10 +278,6 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
 def _chosen(values, inverse, counts, return_inverse, return_counts):
     out = (values,) + ((inverse,) if return_inverse else ()) + ((counts,) if return_counts else ())
     return out if len(out) > 1 else values
-
-
-Tensor.unique = unique
-Tensor.unique_consecutive = unique_consecutive
 
 
 def tensordot(a, b, dims=2, out=None):
@@ -395,14 +350,6 @@ def nonzero(input, *, out=None, as_tuple=False):
     return _into(out, result)
 
 
-def _nonzero_method(self, *, as_tuple=False):
-    """nonzero() of the tensor."""
-    return nonzero(self, as_tuple=as_tuple)
-
-
-Tensor.nonzero = _nonzero_method
-
-
 def _list_into(name):
     """A function of several results with out=, a list of tensors."""
     function = getattr(_C, name)
@@ -442,11 +389,11 @@ def unravel_index(indices, shape):
 
 def get_device(input):
     """The index of the GPU, -1 on the CPU."""
-    need_tensors("get_device", input=input)
+    _need_tensors("get_device", input=input)
     return input.get_device()
 
 
 # With PyTorch the first are C, and are seen as they were called.
 _AS_GIVEN = ("_assert", "get_device", "is_complex", "is_floating_point", "is_inference", "is_signed", "nonzero", "numel",
              "repeat_interleave", "result_type", "unravel_index", "where")
-make_overridable(globals(), (*_AS_GIVEN, "cdist", "lu", "norm", "split", "tensordot", "unique", "unique_consecutive"), _AS_GIVEN)
+_make_overridable(globals(), (*_AS_GIVEN, "cdist", "lu", "norm", "split", "tensordot", "unique", "unique_consecutive"), _AS_GIVEN)

@@ -1,7 +1,8 @@
 """Settings of the process: defaults, determinism, printing, and torch.compile."""
 
 from . import _C, _float32_precision
-from ._ignored import warn_ignored
+from ._dtypes import TENSOR_CLASSES
+from ._ignored import warn_ignored, warn_once
 from ._switches import checked, checked_argument
 
 print_options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
@@ -37,16 +38,13 @@ def set_default_tensor_type(t):
     """The dtype, and device, of a tensor type by name or class ("torch.cuda.FloatTensor") as defaults."""
     if isinstance(t, _C.dtype) or not isinstance(t, (str, type)):
         raise TypeError(f"set_default_tensor_type(): expected a tensor type, got {t}; set_default_dtype() takes a dtype")
-    from ._functions import _warn_once
-    _warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+    warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
                "torch.set_default_device() as alternatives.")
     name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
-    dtypes = {"FloatTensor": _C.float32, "DoubleTensor": _C.float64, "HalfTensor": _C.float16,
-              "BFloat16Tensor": _C.bfloat16}
-    kind = name.rpartition(".")[2]
-    if kind not in dtypes:
+    dtype = TENSOR_CLASSES.get(name.rpartition(".")[2])
+    if dtype is None or not dtype.is_floating_point:
         raise TypeError(f"set_default_tensor_type(): expected a floating-point tensor type, got {name}")
-    _C.set_default_dtype(dtypes[kind])
+    _C.set_default_dtype(dtype)
     set_default_device("cuda" if ".cuda." in name else None)
 
 
@@ -69,10 +67,6 @@ def _get_deterministic_fill_uninitialized_memory():
 def _set_deterministic_fill_uninitialized_memory(on):
     _deterministic["fill"] = on
     _C._set_fills_uninitialized(on and _deterministic["mode"])
-
-
-_C._get_deterministic_fill_uninitialized_memory = _get_deterministic_fill_uninitialized_memory
-_C._set_deterministic_fill_uninitialized_memory = _set_deterministic_fill_uninitialized_memory
 
 
 def are_deterministic_algorithms_enabled():

@@ -42,6 +42,13 @@ def warn_ignored(function, argument, value, reason):
     warnings.warn(message, IgnoredArgument, stacklevel=frames_of_package() + 1)
 
 
+def warn_once(text):
+    """Warns the caller's caller, once in a process, or each time after torch.set_warn_always(True)."""
+    if text not in _shown or _always():
+        _shown.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
+
+
 def frames_of_package():
     """How many frames there are from the caller, which counts, to the first that is not the package's."""
     frame, count = sys._getframe(1), 0
@@ -61,7 +68,7 @@ def _is_one_of(value, harmless):
 
 
 def _public_name(function):
-    """As programs know it, with PyTorch's package and without private modules."""
+    """The name by which programs know a function: torch in place of argand, and no private modules."""
     modules = [part for part in function.__module__.split(".") if not part.startswith("_")]
     modules[0] = "torch" if modules[0] == __package__ else modules[0]
     name = ".".join([*modules, function.__qualname__])

@@ -2,7 +2,8 @@
 import sys
 
 from . import _C
-from ._typed_storage import KINDS, ON_CPU
+from ._dtypes import STORAGE_TYPES
+from ._typed_storage import ON_CPU
 from .storage import TypedStorage, UntypedStorage
 
 globals().update(ON_CPU)
@@ -10,7 +11,7 @@ globals().update(ON_CPU)
 
 def default_storage():
     """The class of storages of the default dtype."""
-    return ON_CPU[KINDS[_C.get_default_dtype()]]
+    return ON_CPU[STORAGE_TYPES[_C.get_default_dtype()]]
 
 
 def storage_classes():
@@ -30,6 +31,6 @@ def _cast_to(dtype):
     return lambda input, non_blocking=False: input.to(dtype, non_blocking=non_blocking)
 
 
-for _dtype, _name in KINDS.items():
+for _dtype, _name in STORAGE_TYPES.items():
     globals()["_cast_" + _name.removesuffix("Storage")] = _cast_to(_dtype)
 del _dtype, _name

@@ -69,7 +69,7 @@ class OpOverload:
         return self
 
     def __reduce__(self):
-        return _find, (self.namespace, self._opname, self._overloadname)
+        return find, (self.namespace, self._opname, self._overloadname)
 
 
 class OpOverloadPacket:
@@ -127,11 +127,12 @@ class OpOverloadPacket:
         return self
 
     def __reduce__(self):
-        return _find, (self._namespace, self._name)
+        return find, (self._namespace, self._name)
 
 
-def _find(namespace, *names):
-    from .library import ops
+def find(namespace, *names):
+    """What torch.ops has under names, one within the other."""
+    from .library import ops  # upward: the ops that programs have defined are among them
     found = getattr(ops, namespace)
     for name in names:
         found = getattr(found, name)

@@ -6,7 +6,8 @@ from . import _C
 
 
 def _normalizer(function):
-    """Those who override a Python function of PyTorch's see required arguments by position and all others by name, given or not."""
+    """Brings the arguments of a call into the form that overriding code sees with PyTorch: required arguments by position, all others by
+    name, also those that the call leaves out."""
     parameters = None
 
     def normalize(*args, **kwargs):

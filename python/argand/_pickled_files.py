@@ -16,14 +16,13 @@ import warnings
 import zipfile
 
 from . import _C, _utils
-from ._copies import state_of
-from ._tensor import _rebuild_from_type_v2
-from ._typed_storage import KINDS
+from ._copies import _rebuild_from_type_v2, state_of
+from ._dtypes import STORAGE_TYPES
 from .nn.parameter import Parameter, UninitializedTensorMixin
-from .serialization import _serialization_tls
+from ._serialization_state import _serialization_tls
 from .storage import TypedStorage, UntypedStorage
 
-DTYPES = {name: dtype for dtype, name in KINDS.items()}
+DTYPES = {name: dtype for dtype, name in STORAGE_TYPES.items()}
 _ALIGNMENT = 64
 
 
@@ -48,9 +47,9 @@ class _Tensors:
 
     def persistent_id(self, obj):
         if isinstance(obj, _Memory):
-            storage, kind = obj.tensor.untyped_storage(), KINDS[obj.tensor.dtype]
+            storage, kind = obj.tensor.untyped_storage(), STORAGE_TYPES[obj.tensor.dtype]
         elif isinstance(obj, TypedStorage):
-            storage, kind = obj._untyped_storage, KINDS[obj._dtype]
+            storage, kind = obj._untyped_storage, STORAGE_TYPES[obj._dtype]
         elif isinstance(obj, UntypedStorage):
             storage, kind = obj, "UntypedStorage"
         else:

@@ -14,7 +14,7 @@ def plain(function, module, name=None):
 
 
 def make_plain(namespace):
-    """Those that a module shows under public names."""
+    """Replaces the C++ functions that a module shows under public names by Python functions."""
     for name, value in namespace.items():
         if type(value) is type(_C.is_grad_enabled) and not name.startswith("_"):
             namespace[name] = plain(value, namespace["__name__"], name)

@@ -1,6 +1,4 @@
 """Linear algebra functions that PyTorch removed but still names: each raises an error that names its successor."""
-from ._C import Tensor
-
 _SUCCESSORS = {"eig": "torch.linalg.eig, whose results are complex", "lstsq": "torch.linalg.lstsq, which takes A before B",
                "matrix_rank": "torch.linalg.matrix_rank",
                "solve": "torch.linalg.solve, which takes A before B and gives no LU factorization",
@@ -16,5 +14,3 @@ def _removed(name):
 
 
 eig, lstsq, matrix_rank, solve, symeig = map(_removed, _SUCCESSORS)
-for _function in (eig, lstsq, solve, symeig):
-    setattr(Tensor, _function.__name__, _function)

@@ -16,7 +16,7 @@ _WORDS = {"None": None, "True": True, "False": False, "Mean": 1, "Sum": 2, "cont
 
 
 class AliasInfo:
-    """Which memory a tensor of a schema lies in: "a!" is written, "a" is seen."""
+    """The alias annotation of a tensor in a schema: "(a!)" says that its memory is written, "(a)" that a view of it is returned."""
 
     def __init__(self, before_set, is_write):
         self.before_set = self.after_set = before_set

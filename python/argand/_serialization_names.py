@@ -6,40 +6,23 @@ from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 
 from . import _C
 from ._ignored import ignored
-from .serialization import _mapping, _serialization_tls
+from ._serialization_state import SourceChangeWarning, _serialization_tls, mapping, safe  # noqa: F401
 
 FILE_LIKE = typing.Union[str, os.PathLike, typing.IO[bytes]]
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable[[typing.Any, str], typing.Any], _C.device, str, typing.Dict[str, str]]]
-_safe_globals = []
-
-
 def add_safe_globals(safe_globals):
     """Lets load() make and call these classes and functions where files name them: each as it is, or as (it, "name.in.files")."""
-    _safe_globals.extend(g for g in safe_globals if g not in _safe_globals)
+    safe.extend(g for g in safe_globals if g not in safe)
 
 
 def get_safe_globals():
     """The classes and functions that add_safe_globals() allowed."""
-    return list(_safe_globals)
+    return list(safe)
 
 
 def clear_safe_globals():
     """Forgets what add_safe_globals() was told."""
-    _safe_globals.clear()
-
-
-def named_globals():
-    """The classes and functions that add_safe_globals() allowed, by their names in files, which are PyTorch's."""
-    from ._unpickling import torchs
-    found = {}
-    for given in _safe_globals:
-        if isinstance(given, tuple):
-            if len(given) != 2 or not isinstance(given[1], str):
-                raise ValueError(f"Expected tuple of (global, str of callable full path), but got tuple: {given}")
-            found[given[1]] = given[0]
-        else:
-            found[torchs(f"{given.__module__}.{given.__qualname__}")] = given
-    return found
+    safe.clear()
 
 
 class safe_globals:
@@ -49,16 +32,16 @@ class safe_globals:
         self._given = safe_globals
 
     def __enter__(self):
-        self._before = list(_safe_globals)
+        self._before = list(safe)
         add_safe_globals(self._given)
 
     def __exit__(self, *_):
-        _safe_globals[:] = self._before
+        safe[:] = self._before
 
 
 def get_unsafe_globals_in_checkpoint(f):
     """The names in a file that neither load() knows nor add_safe_globals() allowed, as a list."""
-    from ._unpickling import globals_in, is_known
+    from ._unpickling import globals_in, is_known, named_globals
     source = f.read() if hasattr(f, "read") else os.fsdecode(f)
     archive = _C._TorchArchive(source, None, False, None)
     if not archive.is_archive():
@@ -101,7 +84,7 @@ def set_crc32_options(compute_crc32):
 
 def get_default_mmap_options():
     """What set_default_mmap_options() chose."""
-    return MAP_SHARED if _mapping["shared"] else MAP_PRIVATE
+    return MAP_SHARED if mapping["shared"] else MAP_PRIVATE
 
 
 class set_default_mmap_options:
@@ -115,13 +98,13 @@ class set_default_mmap_options:
         if flags not in (MAP_PRIVATE, MAP_SHARED):
             raise ValueError("Invalid argument in function set_default_mmap_options, expected mmap.MAP_PRIVATE or mmap.MAP_SHARED, "
                              f"but got {flags}")
-        self._before, _mapping["shared"] = _mapping["shared"], flags == MAP_SHARED
+        self._before, mapping["shared"] = mapping["shared"], flags == MAP_SHARED
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        _mapping["shared"] = self._before
+        mapping["shared"] = self._before
 
 
 class skip_data:
@@ -139,10 +122,6 @@ class skip_data:
 
     def __exit__(self, *_):
         vars(_serialization_tls).update(self._before)
-
-
-class SourceChangeWarning(Warning):
-    """That the class of a module is not what it was when a file of the format before PyTorch 1.6 was saved, which has its source."""
 
 
 def location_tag(storage):

@@ -5,6 +5,7 @@ imported would stay taken, and importing one of them, as reading a sent tensor d
 the import.
 """
 import os
+import sys
 import threading
 
 _importing = threading.Lock()
@@ -14,5 +15,16 @@ os.register_at_fork(before=_importing.acquire, after_in_parent=_importing.releas
 def reductions():
     """argand.multiprocessing.reductions."""
     with _importing:
-        from .multiprocessing import reductions
+        from .multiprocessing import reductions  # upward: they are needed once tensors are sent, and import much
     return reductions
+
+
+def is_sent(obj):
+    """Whether multiprocessing, or a DataLoader's worker, pickles `obj` to send it to a process, which then shares its memory; called
+    by what pickles it.  That pickler is C code, so the caller of the methods of `obj` is the function that made it."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_locals.get("self") is obj:
+        frame = frame.f_back
+    if frame is None:
+        return False
+    return frame.f_globals.get("__name__") == "multiprocessing.reduction" or "_shares_memory_of_gpus" in frame.f_globals

@@ -9,22 +9,24 @@ import sys
 import types
 
 from . import _C
+from ._surface.naming import full, short
 
 # {our module: PyTorch's for all in it, or {PyTorch's: names in it}}, without "argand." and "torch."; "" is torch itself.
 _HOMES = {
     "": {"autograd.variable": "Variable", "_C": "LinAlgError"},
-    "_C": {"": "Size device dtype layout memory_format", "autograd.function": "FunctionCtx"},
+    "_C": {"": "DispatchKey DispatchKeySet Size device dtype layout memory_format", "autograd.function": "FunctionCtx"},
     "_C.cuda": "cuda",
     "_compile": {"": "compile", "_dynamo.eval_frame": "OptimizedModule",
                  "_dynamo.exc": "BackendCompilerFailed InvalidBackend TorchDynamoException Unsupported", None: "compiler"},
+    "_compiled_calls": "compiler",
     "_compiler_names": "compiler",
-    "_functions": {"": "asarray from_file frombuffer get_device is_complex is_floating_point is_inference is_signed nonzero numel "
+    "_functions": {"": "asarray from_file get_device is_complex is_floating_point is_inference is_signed nonzero numel "
                        "repeat_interleave result_type typename where _assert _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
                        "_check_type _check_value split_copy split_with_sizes_copy unbind_copy",
                    "functional": "broadcast_shapes cdist lu norm split tensordot unique unique_consecutive unravel_index",
                    "utils.dlpack": "from_dlpack"},
+    "_buffers": {"": "frombuffer"},
     "_dtype_limits": "",
-    "_c_names": {"": "DispatchKey DispatchKeySet"},
     "_control_flow": {"_higher_order_ops.while_loop": "while_loop", None: ""},
     "_fake_quantize": "",
     "_legacy_types": "",
@@ -41,6 +43,7 @@ _HOMES = {
     "amp.autocast_mode": {"": "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled set_autocast_dtype "
                               "set_autocast_enabled"},
     "ao.quantization": {"ao.quantization.stubs": "DeQuantStub QuantStub"},
+    "autograd._backward": "autograd",
     "autograd._engine": {"_C._autograd": "SavedTensor", "autograd.grad_mode": "set_multithreading_enabled", "autograd.variable": "Variable",
                          "_C._functions": "DelayedError UndefinedGrad"},
     "autograd.profiler": {"_C._autograd": "kineto_available", "_C._profiler": "ProfilerActivity ProfilerState RecordScope gather_traceback "
@@ -61,11 +64,14 @@ _HOMES = {
                  "cuda.amp.autocast_mode": "autocast custom_bwd custom_fwd"},
     "cuda.streams": {"cuda": "StreamContext current_stream default_stream set_stream stream"},
     "distributed._launch.commands": "distributed.elastic.multiprocessing.api",
+    "distributed._launch.error_handler": "distributed.elastic.multiprocessing.errors.error_handler",
+    "distributed._launch.errors": "distributed.elastic.multiprocessing.errors",
     "distributed._launch.functions": "distributed.elastic.multiprocessing.api",
     "distributed._launch.processes": "distributed.elastic.multiprocessing.api",
     "distributed.elastic.multiprocessing.api": {"distributed.elastic.multiprocessing": "start_processes"},
     "distributed.elastic.multiprocessing.logs": "distributed.elastic.multiprocessing.api",
     "distributions.kl_registry": "distributions.kl",
+    "func._functionalize": "func",
     "func._gradients": "func",
     "func._vmap": "func",
     "futures": {"": "Future"},
@@ -78,6 +84,7 @@ _HOMES = {
     "library": {"_library.custom_ops": "CustomOpDef"},
     "masked": {"masked.maskedtensor.core": "MaskedTensor is_masked_tensor", "masked.maskedtensor.creation": "as_masked_tensor "
                "masked_tensor", None: "masked._ops"},
+    "nn._sequences": "nn.utils.rnn",
     "nn.functional": "nn.functional",
     "nn.functional.activation": "nn.functional",
     "nn.functional.attention": "nn.functional",
@@ -100,10 +107,12 @@ _HOMES = {
     "optim.lr_scheduler.cycles": "optim.lr_scheduler",
     "optim.lr_scheduler.schedules": "optim.lr_scheduler",
     "optim.muon": "optim",
+    "_overridable_functions": "overrides",
     "overrides": {"_C": "has_torch_function has_torch_function_unary has_torch_function_variadic"},
     "signal.windows": "signal.windows.windows",
     "storage": {"_C": "StorageBase"},
     "testing._file_check": {"": "FileCheck"},
+    "utils._swap": "utils",
     "utils._checkpoint_regions": "utils.checkpoint",
     "utils._selective_checkpoint": "utils.checkpoint",
     "utils.data.collate": {"utils.data._utils.collate": "default_collate default_convert"},
@@ -128,16 +137,22 @@ def _as_table(homes):
 
 def torch_module(module, name):
     """The module of PyTorch that has what `module`, one of ours, has under the name."""
-    short = module.removeprefix("argand").removeprefix(".")
+    own = short(module)
     if module.partition(".")[0] != "argand":
         return module
-    names, others = _as_table(_HOMES.get(short, {}))
-    home = names.get(name, short if others is None else others)
+    names, others = _as_table(_HOMES.get(own, {}))
+    home = names.get(name, own if others is None else others)
     return "torch." + home if home else "torch"
 
 
-def say_torch(module):
-    """The module, and the classes and functions that it shows, say torch from now on."""
+def is_shown(name):
+    """Whether torch shows a module or another name, as nn.functional."""
+    from ._torch import shows
+    return shows(name.partition(".")[0])
+
+
+def say_torch(module, name=None):
+    """The module, by a name that it has here, and the classes and functions that it shows, say torch from now on."""
     for value in list(vars(module).values()):
         if isinstance(value, (type, types.FunctionType, functools._lru_cache_wrapper)):
             _rename(value)
@@ -147,15 +162,19 @@ def say_torch(module):
             _rename_op(value)
         elif isinstance(value, types.ModuleType) and value.__name__.startswith("argand._C."):  # whose functions go by its name
             say_torch(value)
-    if module.__name__.partition(".")[0] == "argand":
-        module.__name__ = torch_module(module.__name__, "")
+    name = name or module.__name__
+    if name.startswith("argand.") and is_shown(short(name)):  # argand itself, and what torch does not show, keep their names
+        module.__name__ = torch_module(name, "")
 
 
 def _rename(thing):
     own = thing.__module__
     if not isinstance(own, str) or own.partition(".")[0] != "argand":
         return
-    thing.__module__ = home = torch_module(own, thing.__qualname__.partition(".")[0])
+    home = torch_module(own, thing.__qualname__.partition(".")[0])
+    if not is_shown(home.partition(".")[2] or thing.__qualname__):
+        return  # pickles find it under its name here
+    thing.__module__ = home
     _show_at_home(home, thing)
     if isinstance(thing, type):
         for value in list(vars(thing).values()):
@@ -169,7 +188,7 @@ def _rename(thing):
 
 def _show_at_home(home, thing):
     """Adds a class or function to the module of ours that its __module__ names, if it is not there: pickle looks for it by that name."""
-    module = sys.modules.get("argand" + home.removeprefix("torch"))
+    module = sys.modules.get(full(home.partition(".")[2]))
     if isinstance(module, types.ModuleType) and thing.__name__ == thing.__qualname__ and thing.__name__ not in vars(module):
         setattr(module, thing.__name__, thing)
 

@@ -1,19 +1,13 @@
 """The memory behind tensors as elements of a dtype: TypedStorage, and the classes named after dtypes (FloatStorage), for programs of
 old releases of PyTorch."""
 import functools
-import io
 import operator
-import re
-import sys
 import warnings
 
 from . import _C
-from .storage import UntypedStorage, _check_can_copy, _Storage, tensor_over
+from ._dtypes import FACTS, STORAGE_TYPES
+from ._untyped_storage import UntypedStorage, _check_can_copy, _Storage, elements_in, tensor_over
 
-# Names of classes by dtype.
-KINDS = {_C.float64: "DoubleStorage", _C.float32: "FloatStorage", _C.float16: "HalfStorage", _C.int64: "LongStorage", _C.int32: "IntStorage",
-         _C.int16: "ShortStorage", _C.int8: "CharStorage", _C.uint8: "ByteStorage", _C.bool: "BoolStorage", _C.bfloat16: "BFloat16Storage",
-         _C.complex128: "ComplexDoubleStorage", _C.complex64: "ComplexFloatStorage"}
 _QUANTIZED = {"quint8": "QUInt8Storage", "qint8": "QInt8Storage", "qint32": "QInt32Storage", "quint4x2": "QUInt4x2Storage",
               "quint2x4": "QUInt2x4Storage"}
 _warns = {"always": False, "warned": False}
@@ -43,30 +37,12 @@ def _set_always_warn_typed_storage_removal(always_warn):
 def _dtype_to_storage_type_map():
     """The name of the class of each dtype."""
     quantized = {getattr(_C, name): kind for name, kind in _QUANTIZED.items() if hasattr(_C, name)}
-    return {**KINDS, **quantized}
+    return {**STORAGE_TYPES, **quantized}
 
 
 def _storage_type_to_dtype_map():
     """The dtype of each class by its name."""
     return {name: dtype for dtype, name in _dtype_to_storage_type_map().items()}
-
-
-def elements_in(buffer, byte_order, count, offset, dtype):
-    """A copy of the elements in an object with memory, as a tensor."""
-    from ._functions import frombuffer
-    if byte_order not in (None, "native", "little", "big"):
-        raise ValueError(f"from_buffer: expected byte_order native, little or big, got {byte_order!r}")
-    if byte_order is None and dtype.itemsize > 1:
-        raise TypeError("from_buffer: expected byte_order of elements of several bytes")
-    if len(memoryview(buffer).cast("B")) == offset:
-        return _C.empty(0, dtype=dtype)
-    copied = bytearray(memoryview(buffer).cast("B"))
-    if dtype is _C.bool:  # what is not 0 is true
-        return frombuffer(copied, dtype=_C.uint8, count=count, offset=offset) != 0
-    elements = frombuffer(copied, dtype=dtype, count=count, offset=offset)
-    if byte_order in ("little", "big") and byte_order != sys.byteorder:
-        UntypedStorage(elements).byteswap(dtype)
-    return elements
 
 
 def _refuse(kind, what):
@@ -128,9 +104,9 @@ class TypedStorage(_Storage):
 
     def _tensor_over(self, dtype):
         if self._dtype is not dtype:
-            name = KINDS[dtype].removesuffix("Storage")
+            name = STORAGE_TYPES[dtype].removesuffix("Storage")
             raise RuntimeError(f"Expected a Storage of type {name} or an UntypedStorage, but got type "
-                               f"{KINDS[self._dtype].removesuffix('Storage')} for argument 1 'storage'")
+                               f"{STORAGE_TYPES[self._dtype].removesuffix('Storage')} for argument 1 'storage'")
         return self._elements
 
     @property
@@ -157,7 +133,7 @@ class TypedStorage(_Storage):
         _warn_typed_storage_removal()
 
     def untyped(self):
-        """Its bytes."""
+        """The storage of the same memory as bytes."""
         _warn_typed_storage_removal()
         return self._untyped_storage
 
@@ -177,7 +153,7 @@ class TypedStorage(_Storage):
         return self._pickle_storage_type()
 
     def _pickle_storage_type(self):
-        return KINDS[self._dtype]
+        return STORAGE_TYPES[self._dtype]
 
     def _place(self, index):
         if isinstance(index, slice):
@@ -257,11 +233,9 @@ def _conversion(name, dtype):
     setattr(_Storage, name, convert)
 
 
-for _name, _dtype in (("double", _C.float64), ("float", _C.float32), ("half", _C.float16), ("bfloat16", _C.bfloat16), ("long", _C.int64),
-                      ("int", _C.int32), ("short", _C.int16), ("char", _C.int8), ("byte", _C.uint8), ("bool", _C.bool),
-                      ("complex_double", _C.complex128), ("complex_float", _C.complex64)):
-    _conversion(_name, _dtype)
-del _name, _dtype
+for _dtype, _facts in FACTS.items():
+    _conversion(_facts.of_storages, _dtype)
+del _dtype, _facts
 
 
 class _LegacyMeta(type):
@@ -337,24 +311,11 @@ class _LegacyStorage(metaclass=_LegacyMeta):
 
 
 def storages(device):
-    """All of these for a device, by name."""
+    """The classes of storages by dtype for a kind of device: {"FloatStorage": class, ...}."""
     module = "torch.cuda" if device == "cuda" else "torch"
     return {name: _LegacyMeta(name, (_LegacyStorage,), {"_argand_dtype": dtype, "_device": device, "__module__": module})
-            for dtype, name in KINDS.items()}
+            for dtype, name in STORAGE_TYPES.items()}
 
 
 ON_CPU = storages("cpu")
-
-
-def _load_from_bytes(data):
-    """The storage that stands in a plain pickle of a tensor of PyTorch's, as a file of its older format."""
-    from .serialization import load
-    kind = re.search(rb"ctorch\n(\w+Storage)\n", data)
-    if kind is None:
-        raise ValueError("_load_from_bytes(): expected a storage that PyTorch has pickled")
-    found = load(io.BytesIO(data))
-    return found if isinstance(found, TypedStorage) else TypedStorage(wrap_storage=found, dtype=_storage_type_to_dtype_map()[kind[1].decode()], _internal=True)
-
-
-for _thing in (TypedStorage, _LegacyStorage):
-    _thing.__module__ = _thing.__module__.replace("_typed_storage", "storage")
+on_gpus = functools.cache(functools.partial(storages, "cuda"))

@@ -16,6 +16,7 @@ import zipfile
 from . import _C
 from ._dispatch import StateOff
 from ._pickled_files import DTYPES
+from ._serialization_state import SourceChangeWarning, _get_layout, safe
 from .storage import TypedStorage, UntypedStorage
 
 _MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # what the format before PyTorch 1.6 begins with
@@ -57,6 +58,19 @@ def torchs(name):
     """The name in PyTorch of a name in this package."""
     first, dot, rest = name.partition(".")
     return f"torch{dot}{rest}" if first == __package__ else name
+
+
+def named_globals():
+    """The classes and functions that add_safe_globals() allowed, by their names in files, which are PyTorch's."""
+    found = {}
+    for given in safe:
+        if isinstance(given, tuple):
+            if len(given) != 2 or not isinstance(given[1], str):
+                raise ValueError(f"Expected tuple of (global, str of callable full path), but got tuple: {given}")
+            found[given[1]] = given[0]
+        else:
+            found[torchs(f"{given.__module__}.{given.__qualname__}")] = given
+    return found
 
 
 def any_object(pickle_module=pickle, **arguments):
@@ -213,7 +227,6 @@ def _read(file, count):
 
 def _compare_source(cls, file=None, source=None):
     """Warns where the class of a module is not what it was when the file was saved."""
-    from ._serialization_names import SourceChangeWarning
     try:
         here = "".join(inspect.getsourcelines(cls)[0])
     except (OSError, TypeError):
@@ -259,7 +272,7 @@ def _known():
     """{name in a pickle: (what it is here, what a call of it does or None)}: those that the reader of data knows, too."""
     import builtins
 
-    from . import _tensor, _utils, serialization
+    from . import _copies, _utils
     number = (int, float)
     sequence = (list, tuple)
     calls = {
@@ -278,16 +291,14 @@ def _known():
         "torch.device": (_C.device, _call_of("torch.device", (str,), int)(_C.device)),
         "torch.Tensor": (_C.Tensor, None),
         "torch.nn.parameter.Parameter": (_utils.Parameter, None),
-        "torch.serialization._get_layout": (serialization._get_layout, serialization._get_layout),
-        "torch._tensor._rebuild_from_type_v2": (_tensor._rebuild_from_type_v2, None),  # of a known function alone: see reduce
+        "torch.serialization._get_layout": (_get_layout, _get_layout),
+        "torch._tensor._rebuild_from_type_v2": (_copies._rebuild_from_type_v2, None),  # of a known function alone: see reduce
     }
     for name in ("int", "float", "bool", "str", "list", "dict", "tuple"):  # what a defaultdict makes
         calls["builtins." + name] = getattr(builtins, name), None
     for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter", "_rebuild_parameter_with_state",
                  "_rebuild_meta_tensor_no_storage", "_rebuild_wrapper_subclass"):
         calls["torch._utils." + name] = (getattr(_utils, name),) * 2
-    from .serialization import _get_layout
-    calls["torch.serialization._get_layout"] = _get_layout, _get_layout
     for dtype in DTYPES.values():
         calls[repr(dtype)] = dtype, None
     return calls

@@ -1,11 +1,14 @@
 """Names of torch._utils that packages import."""
 import sys
+from importlib import import_module
 
 from . import _C
+from ._copies import _rebuild_meta_tensor_no_storage, _rebuild_wrapper_subclass  # noqa: F401
 from ._dispatch import StateOff
 from .nn.parameter import Parameter
-from .storage import TypedStorage, tensor_over
-from .utils.data.worker import Failure
+from ._typed_storage import TypedStorage
+from ._untyped_storage import tensor_over
+from ._failures import Failure
 
 
 def _flatten_dense_tensors(tensors):
@@ -65,17 +68,6 @@ def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, bac
     return _marked(_over(storage, dtype, storage_offset, size, stride), metadata, requires_grad)
 
 
-def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
-    """What a pickled tensor of the meta device is made with."""
-    return _C.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
-
-
-def _rebuild_wrapper_subclass(cls, dtype, size, stride, storage_offset, layout, device, requires_grad):
-    """A tensor without memory; its attributes follow."""
-    return _C.Tensor._make_wrapper_subclass(cls, size, strides=stride, storage_offset=storage_offset, dtype=dtype, layout=layout, device=device,
-                                            requires_grad=requires_grad)
-
-
 def _rebuild_parameter(data, requires_grad, backward_hooks):
     """What a pickled parameter is made with; it has no hooks."""
     return Parameter(data, requires_grad)
@@ -101,11 +93,10 @@ def _get_available_device_type():
 
 def _get_device_module(device_type):
     """torch.cuda for "cuda"."""
-    import argand
-    module = getattr(argand, device_type, None)
-    if module is None:
-        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
-    return module
+    try:
+        return import_module(f"{__package__}.{device_type}")
+    except ModuleNotFoundError:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.") from None
 
 
 def _get_device_index(device, optional=False, allow_cpu=False):

@@ -72,7 +72,7 @@ class CustomOpDef:
 
     def __call__(self, *args, **kwargs):
         if self._vmap_rule is not None and _vmap_levels.active():
-            done, result = _by_slice(self._vmap_rule, *self._bound(args, kwargs))
+            done, result = _vmap_levels.rules.by_slice(self._vmap_rule, *self._bound(args, kwargs))
             if done:
                 return result
         if self._recorded and self._name not in _below.names:
@@ -492,11 +492,6 @@ def register_vmap(op, func=None, /, *, lib=None):
     return _named(op).register_vmap(func)
 
 
-def _by_slice(rule, args, kwargs):
-    from .func import _rules
-    return _rules.by_slice(rule, args, kwargs)
-
-
 def triton_op(name, fn=None, /, *, mutates_args, schema=None):
     """custom_op() of a function that launches kernels of Triton."""
     return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
@@ -568,7 +563,7 @@ def _is_like(self, memory_format):
     """Whether the strides are those of a memory format."""
     from ._dispatched_metadata import ask
     found = ask(self, "aten.is_strides_like_format", memory_format)
-    with _C._DisableTorchDispatch():
+    with _dispatch.StateOff():
         return bool(self.is_contiguous(memory_format=memory_format)) if found is None else found
 
 
@@ -579,7 +574,7 @@ def _is_dense(self):
     if found is not None:
         return found
     expected = 1
-    with _C._DisableTorchDispatch():
+    with _dispatch.StateOff():
         strides, sizes = self.stride(), self.shape
     for stride, size in sorted((s, n) for s, n in zip(strides, sizes) if n != 1):
         if stride != expected:

@@ -65,4 +65,8 @@ def _generator(device, seed, state):
     return made
 
 
-_C.Generator.__reduce__ = lambda self: (_generator, (str(self.device), self.initial_seed(), self.get_state()))
+class _GeneratorMethods:
+    """The methods of generators that are written in Python: see _tensor_methods."""
+
+    def __reduce__(self):
+        return _generator, (str(self.device), self.initial_seed(), self.get_state())

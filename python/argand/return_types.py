@@ -16,7 +16,7 @@ def _all():
 
 
 def _results(name, values):
-    """One of them, made of a pickle."""
+    """A result by name, made of a pickle."""
     return _of(name)(values)
 
 

@@ -9,21 +9,14 @@ import io
 import os
 import pickle
 import re
-import threading
 
 from . import _C, _surface
 from ._ignored import harmless
+from ._serialization_state import _get_layout, _serialization_tls, mapping  # noqa: F401 -- files name _get_layout here
+from .storage import TypedStorage, _storage_type_to_dtype_map
 
 DEFAULT_PROTOCOL = 2
 _TELLS = "it tells where a storage goes, and moves nothing"
-
-
-class _Skips(threading.local):
-    """What skip_data() has set for this thread."""
-    skip_data = materialize_fake_tensors = False
-
-
-_serialization_tls = _Skips()
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
@@ -40,7 +33,8 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
         raise AttributeError(f"save: expected 'f' to be string, path, or a file-like object with a 'write' attribute, got {type(f).__name__}")
     if _serialization_tls.skip_data and not _use_new_zipfile_serialization:
         raise RuntimeError("Cannot use skip_data=True with _use_new_zipfile_serialization=False")
-    plain = not _serialization_tls.skip_data and pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL and _use_new_zipfile_serialization and not _disable_byteorder_record
+    plain = (not _serialization_tls.skip_data and pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL
+             and _use_new_zipfile_serialization and not _disable_byteorder_record)
     error = None
     if plain:
         try:
@@ -159,14 +153,12 @@ def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_loa
 
 def _load_from(source, f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args):
     if source is None:  # the format before PyTorch 1.6, which is read as it comes
-        from ._serialization_names import named_globals
-        from ._unpickling import any_object, load_legacy, named_objects
+        from ._unpickling import any_object, load_legacy, named_globals, named_objects
         unpickler = (named_objects(named_globals(), pickle_load_args.get("encoding", "utf-8")) if weights_only else any_object(pickle_module or pickle, **pickle_load_args))
         return load_legacy(f, unpickler, _placed(map_location))
     arguments = source, _placed(map_location), bool(mmap), None if verify is None else bool(verify)
-    if mmap and _mapping["shared"]:
-        from ._serialization_names import named_globals
-        from ._unpickling import any_object, named_objects
+    if mmap and mapping["shared"]:
+        from ._unpickling import any_object, named_globals, named_objects
         unpickler = named_objects(named_globals()) if weights_only else any_object(pickle_module or pickle, **pickle_load_args)
         return _load_shared(unpickler, *arguments[:2])
     if not weights_only:
@@ -178,15 +170,11 @@ def _load_from(source, f, map_location, pickle_module, weights_only, mmap, verif
         refused = re.search(r"the global (.+) is refused: only tensors", str(error))
         if refused is None:
             raise
-        from ._serialization_names import named_globals
-        from ._unpickling import named_objects, refusal
+        from ._unpickling import named_globals, named_objects, refusal
         named = named_globals()
         if refused[1] not in named and refused[1] != "torch._utils._rebuild_wrapper_subclass":  # of a class that is named
             raise pickle.UnpicklingError(f"{refusal(refused[1])}: {error}") from None
     return _load_by(named_objects(named), arguments)
-
-
-_mapping = {"shared": False}  # what set_default_mmap_options() chose
 
 
 def _load_shared(unpickler, path, place):
@@ -311,20 +299,20 @@ def load_objects(f, map_location=None):
     return load(f, map_location, weights_only=False)
 
 
+def _load_from_bytes(data):
+    """The storage that stands in a plain pickle of a tensor of PyTorch's, as a file of its older format."""
+    kind = re.search(rb"ctorch\n(\w+Storage)\n", data)
+    if kind is None:
+        raise ValueError("_load_from_bytes(): expected a storage that PyTorch has pickled")
+    found = load(io.BytesIO(data))
+    return found if isinstance(found, TypedStorage) else TypedStorage(wrap_storage=found, dtype=_storage_type_to_dtype_map()[kind[1].decode()], _internal=True)
+
+
 def _is_zipfile(f):
     """Whether a file begins as an archive does; zipfile.is_zipfile looks at its end."""
     start = f.tell()
     found = f.read(4) == b"PK\x03\x04"
     f.seek(start)
-    return found
-
-
-def _get_layout(name):
-    """The layout of this name, which files hold."""
-    from ._C import layout
-    found = next((each for each in layout if str(each) == name), None)
-    if found is None:
-        raise pickle.UnpicklingError(f"load: the layout {name!r:.40}")
     return found
 
 

@@ -104,7 +104,7 @@ def test_functions_made_by_nanobind_are_functions_of_their_modules(function):
 def test_no_module_says_argand(tmp_path):
     program = """
 import sys, torch, torch.fx, torch.utils.data, torch.distributions, torch.optim.lr_scheduler, torch.masked
-ours = [m for n, m in sys.modules.items() if n.partition(".")[0] == "argand" and n != "argand.__main__"]
+ours = [m for n, m in sys.modules.items() if n.partition(".")[0] == "torch"]
 assert len(ours) > 100 and not [m for m in ours if m.__name__.startswith("argand")]
 print(torch.Tensor, torch.Size, torch.float32.__class__, torch.device, torch.nn.Parameter, torch.OutOfMemoryError, torch.Generator)
 print(type(torch.ones(1)).__module__, torch.nn.Linear.forward.__module__, type(torch.add).__module__)
@@ -113,6 +113,41 @@ print(type(torch.ones(1)).__module__, torch.nn.Linear.forward.__module__, type(t
         "<class 'torch.Tensor'> <class 'torch.Size'> <class 'torch.dtype'> <class 'torch.device'> <class 'torch.nn.parameter.Parameter'> "
         "<class 'torch.OutOfMemoryError'> <class 'torch._C.Generator'>",
         "torch torch.nn.modules.linear torch._C"]
+
+
+def test_what_is_argands_own_is_not_torchs(tmp_path):
+    program = """
+import argand, importlib, pickle, torch
+own = "models", "checkpoint", "linear", "add_", "linalg_qr", "ShapeError", "_compile_guards", "_tensor_methods", "_dispatch"
+for name in own:
+    assert not hasattr(torch, name) and name not in dir(torch) and hasattr(argand, name) or name == "_compile_guards", name
+for name in ("models", "models.resnet", "checkpoint", "_tensor_methods", "_surface.table"):
+    try:
+        importlib.import_module("torch." + name)
+    except ModuleNotFoundError as error:
+        assert str(error) == f"No module named 'torch.{name.partition('.')[0]}'", error
+    else:
+        assert False, name
+assert importlib.import_module("argand.models").resnet18 and importlib.import_module("argand.checkpoint").PerRank
+for thing in (argand.linear, argand.checkpoint.PerRank, argand.ShapeError, argand.add_):  # they are found under their names here
+    assert pickle.loads(pickle.dumps(thing)) is thing
+names = {}
+exec("from torch import *", names)
+assert "ones" in names and "models" not in names and "linear" not in names
+try:
+    torch.no_such_name
+except AttributeError as error:
+    print(error)
+torch.manual_seed, before = print, torch.manual_seed  # as a program that puts its own function there: the package calls that
+assert argand.manual_seed is print
+torch.manual_seed = before
+torch.anything = 1
+del torch.anything
+assert argand.manual_seed is before and not hasattr(argand, "anything")
+print(torch)
+"""
+    missing, module = as_torch(tmp_path, program).splitlines()
+    assert missing == "module 'torch' has no attribute 'no_such_name'" and module.startswith("<module 'torch' from ")
 
 
 def test_handles_and_missing_attributes_have_pytorchs_names(tmp_path):

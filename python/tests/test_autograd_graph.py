@@ -6,6 +6,7 @@ import weakref
 import pytest
 
 import argand as torch
+from argand import _torch_c
 from argand.autograd.graph import GradientEdge, Node, get_gradient_edge
 from argand.utils.flop_counter import FlopCounterMode
 
@@ -241,7 +242,7 @@ def test_the_engine_tells_what_runs():
     said = []
 
     def hook(_):
-        said.append((torch._C._current_graph_task_id(), torch._C._will_engine_execute_node(b.grad_fn),
+        said.append((_torch_c._current_graph_task_id(), torch._C._will_engine_execute_node(b.grad_fn),
                      [node.name() for node in torch._C._current_graph_task_execution_order()], torch._C._current_autograd_node()))
     c.register_hook(hook)
     with pytest.raises(RuntimeError, match="with multithreading disabled"):
@@ -251,7 +252,7 @@ def test_the_engine_tells_what_runs():
         torch.autograd.grad(c, b, retain_graph=True)
         c.backward()
     (first, runs, order, node), (second, runs_too, whole, _) = said
-    assert second == first + 1 and torch._C._current_graph_task_id() == -1 and node is c.grad_fn
+    assert second == first + 1 and _torch_c._current_graph_task_id() == -1 and node is c.grad_fn
     assert (runs, order) == (False, ["MulBackward0", "CloneBackward0"])
     assert runs_too and sorted(whole) == ["CloneBackward0", "MulBackward0"] + ["torch::autograd::AccumulateGrad"] * 2
     with pytest.raises(RuntimeError, match="during the backward pass"):

@@ -5,6 +5,7 @@ import sys
 import argand as torch
 import pytest
 from argand import func
+from argand._torch_c import _functorch
 from argand.autograd import functional
 
 A = torch.tensor([[1.0, 2.0, 0.5], [-1.0, 0.25, 3.0]])
@@ -97,10 +98,10 @@ class Pair:
     shape = property(lambda self: self.a.shape[:1])
 
     def _add_batch_dim(self, *, in_dim, vmap_level):
-        return Pair(*(torch._C._functorch._add_batch_dim(t, in_dim, vmap_level) for t in (self.a, self.b)))
+        return Pair(*(_functorch._add_batch_dim(t, in_dim, vmap_level) for t in (self.a, self.b)))
 
     def _maybe_remove_batch_dim(self, name, vmap_level, batch_size, out_dim):
-        return Pair(*(torch._C._functorch._remove_batch_dim(t, vmap_level, batch_size, out_dim) for t in (self.a, self.b)))
+        return Pair(*(_functorch._remove_batch_dim(t, vmap_level, batch_size, out_dim) for t in (self.a, self.b)))
 
 
 def test_vmap_cuts_containers_of_tensors():

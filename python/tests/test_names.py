@@ -6,7 +6,7 @@ from typing import List, Optional, Sequence, Tuple, Union
 
 import argand as torch
 import pytest
-from argand import Tensor
+from argand import Tensor, _torch_c
 from argand.testing import FileCheck
 
 TEXT = "alpha beta\ngamma delta gamma\nepsilon alpha\n"
@@ -223,8 +223,8 @@ def test_these_names_cost_an_import_nothing():
 
 
 IMPORTS = {  # what installed packages import at their top
-    "argand._C": "Graph Value _is_tracing _jit_set_profiling_executor _show_config",
-    "argand._C._distributed_c10d": "",
+    "argand._torch_c": "Graph Value _is_tracing _jit_set_profiling_executor _show_config",
+    "argand._torch_c._distributed_c10d": "",
     "argand._functorch.partitioners": "",
     "argand._ops": "OpOverload",
     "argand._subclasses.fake_tensor": "FakeTensor maybe_get_fake_mode unset_fake_temporarily _is_tensor_constructor",
@@ -294,7 +294,7 @@ def test_tensors_change_places():
 
 
 def test_private_names_that_packages_call():
-    assert torch._C._jit_set_profiling_mode(False) is True and torch._C._jit_set_profiling_mode(True) is False
+    assert _torch_c._jit_set_profiling_mode(False) is True and _torch_c._jit_set_profiling_mode(True) is False
     assert torch._int_mm(torch.full((2, 3), 100, dtype=torch.int8), torch.full((3, 2), 100, dtype=torch.int8)).tolist() == [[30000] * 2] * 2
     assert torch._cast_Long(torch.ones(1)).dtype is torch.int64
     with pytest.raises(KeyError, match="says why"):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import argand
+import argand._torch_c
 import pytest
 
 
@@ -20,7 +21,7 @@ def test_import_torch_means_argand(tmp_path):
                       "from torch import nn\n"
                       "from torch.autograd import Function\n"
                       "import argand, argand.nn.functional\n"
-                      "assert torch is argand and F is argand.nn.functional and nn is argand.nn\n"
+                      "assert torch.Tensor is argand.Tensor and F is argand.nn.functional and nn is argand.nn\n"
                       "print(torch.ones(2), sys.argv[1:])\n")
     out = run("-m", "argand", str(script), "--flag", "3")
     assert out.stdout == "tensor([1., 1.]) ['--flag', '3']\n", out.stderr
@@ -131,11 +132,11 @@ def test_what_programs_ask_before_they_use_it():
 
 
 def test_dispatch_keys_of_autocast_turn_it_off():
-    keys = argand._C.DispatchKeySet(argand._C.DispatchKey.AutocastCPU) | argand._C.DispatchKeySet(argand._C.DispatchKey.AutocastXPU)
+    keys = argand._torch_c.DispatchKeySet(argand._torch_c.DispatchKey.AutocastCPU) | argand._torch_c.DispatchKeySet(argand._torch_c.DispatchKey.AutocastXPU)
     a = argand.ones(2, 2)
     with argand.autocast("cpu", argand.bfloat16):
         assert (a @ a).dtype is argand.bfloat16
-        with argand._C._ExcludeDispatchKeyGuard(keys):
+        with argand._torch_c._ExcludeDispatchKeyGuard(keys):
             assert (a @ a).dtype is argand.float32
 
 

@@ -373,7 +373,7 @@ def test_ignored_arguments():
     program = "import torch, warnings\nwarnings.simplefilter('always')\ntorch.set_num_interop_threads(3)\n"
     told = run("import warnings\nwarnings.showwarning = lambda m, *a: print(m)\n" + program)
     assert told == "torch.set_num_interop_threads(): num=3 is ignored: there is one pool of threads, see set_num_threads()"
-    assert "torch.IgnoredArgument" in run(program, status=1, ARGAND_STRICT="1")
+    assert "argand.IgnoredArgument" in run(program, status=1, ARGAND_STRICT="1")
 
 
 @says("`argand.models` has ResNet-18, 34, 50 and MobileNetV3 small and large", "`argand.models.fuse(model)` folds batch norms",

@@ -5,14 +5,14 @@ import sys
 
 import argand as torch
 import pytest
-from argand._surface import refusals, table
+from argand._surface import naming, refusals, table
 
 TABLES = table.everything()
 MODULES = [module for module, section in TABLES.items() if section.absent is None]
 
 
 def ours(module):
-    return importlib.import_module(f"argand.{module}".rstrip("."))
+    return importlib.import_module(naming.full(module))
 
 
 @pytest.mark.parametrize("module", MODULES)

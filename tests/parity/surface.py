@@ -7,6 +7,7 @@ module of ours has what it can be asked for.
 
     surface.py                 with a Python that has PyTorch and the package
     surface.py --missing       prints the names that are in no table, by module
+    surface.py --write         writes the counts of surface_counts.json, which docs/python-names.md shows
 """
 import argparse
 import ast
@@ -14,6 +15,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import json
 import logging
 import pkgutil
 import sys
@@ -72,7 +74,9 @@ def public_names(module):
         if name.startswith("_") or isinstance(value, NO_CONSTANTS):
             continue
         if isinstance(home, str) and (inspect.isclass(value) or inspect.isroutine(value)):
-            is_here = home == module.__name__ or (hasattr(module, "__path__") and home.partition(".")[0] == "torch")
+            package, _, rest = home.partition(".")
+            is_here = home == module.__name__ or (hasattr(module, "__path__") and (
+                package == "torch" or package == "argand" and not rest.startswith("_")))  # not what our files share
         else:
             is_here = name in constants
         if is_here:
@@ -88,15 +92,26 @@ def has(module, name):
 
 
 def ours(theirs):
-    """The name of our module for one of PyTorch's."""
-    return "argand" + theirs.removeprefix("torch")
+    """Our module for one of PyTorch's, as `import torch` gives it under `python -m argand`; None if there is none."""
+    if theirs == "torch":
+        from argand._torch import torch as shown
+        return shown()
+    from argand._surface.naming import full
+    return imported(full(theirs.partition(".")[2]))
 
 
 class Comparison:
     def __init__(self, table, known):
         self.table, self.tables, self.known, self.wrong = table, table.everything(), known, []
         self.counts = dict.fromkeys(("here", "ignored", "refused", "absent"), 0)
+        self.areas = {}  # the same by the first name below torch
         self.missing = {}
+
+    def count(self, name, kind, names=1):
+        """Adds public names of a module of PyTorch's."""
+        self.counts[kind] += names
+        area = self.areas.setdefault(".".join(name.split(".")[:2]), dict.fromkeys(self.counts, 0))
+        area[kind] += names
 
     def say(self, text):
         self.wrong.append(text)
@@ -106,23 +121,34 @@ class Comparison:
         short = name.partition(".")[2]
         names = public_names(theirs)
         if self.table.why_absent(short) is not None:
-            self.counts["absent"] += len(names)
+            self.count(name, "absent", len(names))
             return
-        mine = imported(ours(name))
+        mine = ours(name)
         if mine is None:
             self.missing[name] = None
             self.say(f"{name}: there is no such module, and no table says why")
             return
         section = self.tables.get(short)
+        if section is None or section.shown is None:
+            self.extra(name, theirs, mine, section)
         for public in sorted(names):
             entry = section.names.get(public) if section else None
             if entry is not None and entry.kind in self.counts:
-                self.counts[entry.kind] += 1
+                self.count(name, entry.kind)
             elif hasattr(mine, public):
-                self.counts["here"] += 1
+                self.count(name, "here")
             else:
                 self.missing.setdefault(name, []).append(public)
                 self.say(f"{name}.{public}: it is not here, and no table says why")
+
+    def extra(self, name, theirs, mine, section):
+        """The public names of our module that PyTorch's does not have: a program must not come to need them without knowing."""
+        names = public_names(mine) if name != "torch" else {n for n in dir(mine) if not n.startswith("_")}
+        told = {n for n, entry in section.names.items() if entry.kind == "extra"} if section else set()
+        found = {n for n in names if not has(theirs, n) and not (section and n in section.names and section.names[n].kind == "own")
+                 and not self.known.explains(lambda line: line.names(f"{name}.{n}"))}  # noqa: B023 -- it is called now
+        self.wrong += [f"{name}.{n}: PyTorch does not have this name, and no table says why it is here" for n in sorted(found - told)]
+        self.wrong += [f"{name}.{n}: the table says that it is extra, and it is PyTorch's, or not here" for n in sorted(told - found)]
 
     def section(self, short, section):
         """What the tables say of one module."""
@@ -131,18 +157,23 @@ class Comparison:
         if theirs is None and not exists(name):
             self.say(f"[{short}]: PyTorch has no such module")
         if section.absent is not None:
-            if imported(ours(name)) is not None:
+            if ours(name) is not None:
                 self.say(f"[{short}]: the table says that it is absent, and it is here")
             if section.names:
                 self.say(f"[{short}]: a module that is absent has no names")
             return
-        mine = imported(ours(name))
+        mine = ours(name)
         if mine is None:
             self.say(f"[{short}]: it cannot be imported")
             return
         listed = set(dir(mine))
         for public, entry in section.names.items():
             where = f"{name}.{public}"
+            if entry.kind == "extra":
+                continue
+            if name == "torch" and entry.kind == "own":
+                self.hidden(where, theirs, mine, public)
+                continue
             if theirs is not None and "." not in public and has(theirs, public) == (entry.kind == "own") and not self.known.explains(
                     lambda line: line.names(where)):  # noqa: B023 -- it is called now
                 self.say(f"{where}: PyTorch {'has' if entry.kind == 'own' else 'does not have'} this name")
@@ -156,9 +187,21 @@ class Comparison:
             self.entry(where, mine, public, entry)
             if "." not in public and public not in listed:
                 self.say(f"{where}: dir() of the module does not have it")
+        for public in section.hidden:
+            self.hidden(f"{name}.{public}", theirs, mine, public)
         for public in listed:
             if not hasattr(mine, public):
                 self.say(f"{name}.{public}: dir() of the module has it, and it is an AttributeError")
+
+    def hidden(self, where, theirs, mine, name):
+        """A name, or all with one beginning, that argand has and torch does not show."""
+        import argand
+        if name.endswith("*"):
+            here, there = ([n for n in dir(module) if n.startswith(name[:-1])] for module in (argand, theirs))
+            if there or not here or [n for n in here if hasattr(mine, n)]:
+                self.say(f"{where}: PyTorch has such names, or argand has none, or torch shows them")
+        elif has(theirs, name) or hasattr(mine, name) or not hasattr(argand, name):
+            self.say(f"{where}: it is hidden, and PyTorch has it, or argand does not, or torch shows it")
 
     @staticmethod
     def is_made(value, entry):
@@ -197,6 +240,7 @@ def exists(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--missing", action="store_true", help="print the names that are in no table, by module")
+    parser.add_argument("--write", action="store_true", help="write surface_counts.json")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
@@ -214,6 +258,12 @@ def main():
     for short, section in comparison.tables.items():
         comparison.section(short, section)
     comparison.wrong += comparison.known.stale()
+    counted = json.dumps({"version": torch.__version__.partition("+")[0], "areas": comparison.areas}, indent=1) + "\n"
+    recorded = HERE / "surface_counts.json"
+    if given.write:
+        recorded.write_text(counted)
+    elif not recorded.exists() or recorded.read_text() != counted:
+        comparison.say("surface_counts.json has other counts: run surface.py --write and ./dev docs")
     if given.missing:
         for name, names in comparison.missing.items():
             print(f"{name}: {'*' if names is None else ' '.join(names)}")

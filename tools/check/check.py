@@ -15,6 +15,7 @@ import kernels
 import layers
 import options
 import pages
+import python_layers
 import scripts
 import self_test
 import size
@@ -23,8 +24,8 @@ import tidy
 from tree import ROOT, Tree
 
 # Quick ones first.
-CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "pages": pages, "stale": stale, "options": options,
-          "format": format, "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
+CHECKS = {"size": size, "scripts": scripts, "layers": layers, "python-layers": python_layers, "kernels": kernels, "docs": docs,
+          "pages": pages, "stale": stale, "options": options, "format": format, "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
 
 
 def run(name, findings):

@@ -34,6 +34,8 @@ PASSED_ON = "def _f(y, scale):\n    return {}\n\n\ndef planted(x, scale=1):\n   
 SETTING = "planted = 0\n\n\ndef set_planted(on):\n    global planted\n    planted = on\n\n\ndef get_planted():\n    return planted\n"
 OP = 'struct F {\n  static constexpr auto schema = "planted(Tensor self, float scale=1) -> Tensor";\n  run(a.self, a.scale);\n};\n'
 
+UPWARD = "def f():\n    from ..nn import Linear  # upward: {}\n"
+
 # For each check: (planted file, good text, bad text).
 PLANTS = {
     "size": [("argand/base/planted.h", "\n" * 700, "\n" * 701)],
@@ -49,6 +51,21 @@ PLANTS = {
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "x.h"\n'),
         ("argand/basement/planted.h", None, "\n"),
         ("argand/nn/planted.cpp", '#include "argand/nn/nn.h"\n', "#include <torch/torch.h>\n"),
+    ],
+    "python-layers": [
+        ("python/argand/_planted.py", None, "from . import _C\n"),  # a file that the table does not have
+        ("python/argand/utils/planted.py", "from .. import _C\n", "from ..nn import Linear\n"),
+        ("python/argand/autograd/planted.py", "def f():\n    from .. import _C\n", "def f():\n    from ..nn import Linear\n"),
+        ("python/argand/autograd/planted.py", UPWARD.format("it is asked for by name"), UPWARD.format("")),
+        ("python/argand/autograd/planted.py", None, "from ..nn import Linear  # upward: a reason\n"),
+        ("python/argand/nn/planted.py", None, {"python/argand/nn/planted.py": "from .planted_too import x\n",
+                                               "python/argand/nn/planted_too.py": "from .planted import y\n"}),
+        ("python/argand/nn/planted.py", None, {"python/argand/nn/planted.py": "from .planted_too import x\n",
+                                               "python/argand/nn/planted_too.py": "def f():\n    from . import planted\n"}),
+        # planted.part runs planted/__init__.py
+        ("python/argand/nn/planted_too.py", None, {"python/argand/nn/planted_too.py": "from .planted.part import y\n",
+                                                   "python/argand/nn/planted/__init__.py": "from ..planted_too import x\n",
+                                                   "python/argand/nn/planted/part.py": "y = 1\n"}),
     ],
     "docs": [
         ("docs/planted.md", "[a](../README.md) `argand/base/str.h`\n", "[a](../absent.md)\n"),
@@ -146,13 +163,16 @@ def copy_of_tree(work):
 
 
 def expect(check, copy, jobs, path, text, bad):
-    """Findings of the self-test for one planted text."""
-    (copy / path).parent.mkdir(parents=True, exist_ok=True)
-    (copy / path).write_text(text, encoding="utf-8")
-    found = check.findings(Tree(copy, jobs, only={path}))
-    (copy / path).unlink()
+    """Findings of the self-test for one planted text, or for several, {path: text}."""
+    texts = text if isinstance(text, dict) else {path: text}
+    for name, content in texts.items():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_text(content, encoding="utf-8")
+    found = check.findings(Tree(copy, jobs, only=set(texts)))
+    for name in texts:
+        (copy / name).unlink()
     if bad and not any("planted" in line.lower() for line in found):
-        return [f"self-test: a violation in {path} was not found:\n{text[:300]}"]
+        return [f"self-test: a violation in {path} was not found:\n{str(text)[:300]}"]
     if not bad and found:
         return [f"self-test: {path} is fine, but: {line}" for line in found]
     return []

@@ -1,8 +1,12 @@
 """docs/python-names.md, from the tables of names in python/argand/_surface (table.py there has their format)."""
 import itertools
+import json
 import textwrap
+from pathlib import Path
 
 from python_modules import tables_of
+
+COUNTS = Path(__file__).resolve().parents[2] / "tests/parity/surface_counts.json"
 
 INTRODUCTION = """# Names of PyTorch that are not here
 
@@ -14,11 +18,13 @@ them with PyTorch: a public name of PyTorch that is not on this page is here.
   `NotImplementedError` with the reason.
 - **ignored**: the function takes any arguments and does nothing.
 - **absent**: asking for the name is an `AttributeError`, and importing the module a `ModuleNotFoundError`.
+- **extra**: PyTorch does not have the name, and `import torch` shows it all the same under `python -m argand`. What is
+  Argand's own otherwise, as `argand.models`, is not to be seen under `torch`.
 
 A module that is absent counts once, with all that PyTorch has in it and below it.
 
 """
-KINDS = ("refused", "ignored", "absent")
+KINDS = ("refused", "ignored", "absent", "extra")
 
 
 def whole(module, name=""):
@@ -34,7 +40,7 @@ def listed(tables):
 
 def counts(rows):
     """The table of counts by the first part of a module's name."""
-    lines = ["| below | refused | ignored | absent names | absent modules |", "|---|---|---|---|---|"]
+    lines = ["| below | refused | ignored | absent names | extra | absent modules |", "|---|---|---|---|---|---|"]
     groups = {}
     for row in rows:
         groups.setdefault(row[2].partition(".")[0], []).append(row)
@@ -43,6 +49,21 @@ def counts(rows):
         cells.append(sum(row[3] == "*" for row in group))
         name = "**all**" if top is None else f"`{whole(top)}`"
         lines.append(f"| {name} | " + " | ".join(str(n or "") for n in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def support():
+    """The table of how many public names of PyTorch are here, as the comparison counted them."""
+    counted = json.loads(COUNTS.read_text())
+    rows = counted["areas"]
+    total = {kind: sum(area[kind] for area in rows.values()) for kind in next(iter(rows.values()))}
+    lines = [f"\n## How much is here\n\nPublic names of PyTorch {counted['version']} in each area, as `tests/parity/surface.py` counted them.\n",
+             "| area | public names | here | ignored | refused | absent | here, % |", "|---|---|---|---|---|---|---|"]
+    for name, area in [*sorted(rows.items()), (None, total)]:
+        names = sum(area.values())
+        if names:
+            cells = [names, *(area[kind] or "" for kind in ("here", "ignored", "refused", "absent")), round(100 * area["here"] / names)]
+            lines.append(f"| {f'`{name}`' if name else '**all**'} | " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -55,12 +76,12 @@ def item(module, names):
 def page(package):
     """The text of the page, for the package in a folder."""
     rows = listed(tables_of(package))
-    parts = [INTRODUCTION + counts(rows)]
+    parts = [INTRODUCTION + counts(rows) + support()]
     for kind in KINDS:
         of_kind = sorted(row[1:] for row in rows if row[0] == kind)
         parts.append(f"\n## {kind.capitalize()}\n")
         for reason, group in itertools.groupby(of_kind, key=lambda row: row[0]):
-            parts.append("\n" + textwrap.fill(f"Because {reason}:", 120) + "\n\n")
+            parts.append("\n" + textwrap.fill(f"Reason: {reason}.", 120, break_on_hyphens=False) + "\n\n")
             by_module = itertools.groupby(group, key=lambda row: row[1])
             parts += [item(module, [row[2] for row in names]) + "\n" for module, names in by_module]
     return "".join(parts)

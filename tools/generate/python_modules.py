@@ -223,7 +223,7 @@ class Module:
                 found[name] = "later", entry.text, entry.detail
             elif entry.kind == "computed":
                 found[name] = "value", None, ""
-            elif entry.kind != "absent":
+            elif entry.kind not in ("absent", "extra"):
                 found[name] = "class" if name.lstrip("_")[:1].isupper() else "function", entry, entry.detail
         found = {name: what for name, what in found.items() if "." not in name}
         for name in self.package.exported(section.all_of) if section.all_of else ():
@@ -263,16 +263,12 @@ class Module:
         return found
 
     def by_suffix(self):
-        """The classes that a loop adds to the module: `globals()[_name + "Tensor"] = ...` for the keys of a table."""
-        found = []
-        for node in self.nested:
-            m = re.search(r"globals\(\)\[_name \+ '(\w+)'\]", ast.unparse(node)) if isinstance(node, ast.For) else None
-            if m and isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Attribute):
-                table = node.iter.func.value
-                if isinstance(table, ast.Name):
-                    table = next(n.value for n in self.nested if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == table.id)
-                found += [key + m[1] for key in literal(table)]
-        return found
+        """The classes of tensors by dtype that a module has: `globals().update({... in TENSOR_CLASSES.items()})`, of _dtypes.py."""
+        if not any(isinstance(node, ast.Expr) and re.search(r"globals\(\)\.update\(.*TENSOR_CLASSES", ast.unparse(node)) for node in self.nested):
+            return []
+        facts = next(node.value for node in self.package.modules["_dtypes"].nested
+                     if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "FACTS")
+        return [literal(value.args[0]) + "Tensor" for key, value in zip(facts.keys, facts.values) if "complex" not in ast.unparse(key)]
 
     def by_prefix(self):
         """{name: operator} where the module shows the operators whose names have a prefix: linalg_svd as svd."""

@@ -316,8 +316,10 @@ def dotted(module):
     return "argand" + (f".{module}" if module else "")
 
 
-def alias(package, source, names):
-    """The stub of a module that has the same names as one of the package."""
+def alias(package, source, names, hides=None):
+    """The stub of a module that has the same names as one of the package, or those that hides() does not hide."""
+    if hides is not None:
+        return HEADER + "".join(f"from {dotted(source)} import {n} as {n}\n" for n in names if not hides(n))
     public = set(package.exported(source))
     lines = [f"from {dotted(source)} import *"]
     lines += [f"from {dotted(source)} import {n} as {n}" for n in names if n not in public]
@@ -348,17 +350,25 @@ def stubs(folder, extension, results):
             files[f"argand-stubs/{path}.pyi"] = module.stub()
     shown = {name: section.shown for name, section in package.tables.items()
              if name.startswith("_C.") and section.shown is not None}
+    private = next(literal(node.value) for node in ast.parse((folder / "_torch.py").read_text()).body
+                   if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES")
+
+    def own(name):
+        """Whether a name of argand is one that `import torch` does not show: see argand/_torch.py."""
+        is_private = name.startswith("_") and not name.startswith("__") and name in package.modules
+        return package.tables[""].hides(name) or is_private and name not in (*private, *package.tables)
+
     for theirs, ours in names_of_packages(folder).items():
         base = ours.partition(".")[2]
         folder_of = {}
         for name in modules:
-            if name == base or not base or name.startswith(base + "."):
+            if name == base or not base and not own(name.partition(".")[0]) or base and name.startswith(base + "."):
                 folder_of[name[len(base):].lstrip(".")] = name
         sources = {**{name: source for name, source in shown.items() if not base and source in surface}, **folder_of}
         for name, source in sources.items():
             is_package = not name or any(other.startswith(name + ".") for other in sources)
             path = "/".join(filter(None, (name.replace(".", "/"), "__init__" if is_package else "")))
-            files[f"{theirs}-stubs/{path}.pyi"] = alias(package, source, surface[source])
+            files[f"{theirs}-stubs/{path}.pyi"] = alias(package, source, surface[source], own if not source else None)
         for name in list(sources):  # a folder is a package only with a file of its own
             while "." in name:
                 name = name.rpartition(".")[0]

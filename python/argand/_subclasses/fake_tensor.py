@@ -2,7 +2,7 @@
 import contextlib
 
 from .. import _C, _surface
-from .._dispatch import _TorchDispatchModeKey, modes
+from .._dispatch import _TorchDispatchModeKey, modes, StateOff
 from .._ignored import harmless
 from .._overloads import _tensors
 from ..autograd.grad_mode import no_grad
@@ -123,7 +123,7 @@ class FakeTensorMode(TorchDispatchMode):
             return transform_subclass(tensor, lambda _, inner: self.from_tensor(inner))
         found = self._known.get(tensor)
         if found is None:
-            with _C._DisableTorchDispatch():
+            with StateOff():
                 meta = _C.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
                 found = FakeTensor(self, meta, tensor.device)
             found.requires_grad_(tensor.requires_grad)
@@ -154,7 +154,7 @@ class FakeTensorMode(TorchDispatchMode):
         if "device" in kwargs:
             kwargs["device"] = _C.device("meta")
             kwargs.pop("pin_memory", None)
-        with _C._DisableTorchDispatch():
+        with StateOff():
             for t in fakes:  # sizes that t got since, as q.unsqueeze_() gives them where q has a history
                 if _layout(t) != _layout(t._meta):
                     t._meta = t._meta.as_strided(*_layout(t))

@@ -10,18 +10,9 @@ and modules of PyTorch that have no file here are made from the tables (modules.
 import sys
 from importlib import import_module
 
-_PACKAGE = __name__.partition(".")[0]
+from .naming import full, short
+
 _NOT_OF_PYTHON = ("__config__", "__future__")  # other names with two underscores are questions of the import system
-
-
-def short(module):
-    """The name of one of our modules within the package; "" is the package itself."""
-    return module.partition(".")[2]
-
-
-def full(short_name):
-    """The other way around."""
-    return f"{_PACKAGE}.{short_name}" if short_name else _PACKAGE
 
 
 def _value(owner, name, entry):
@@ -44,7 +35,7 @@ def value(module, name):
         from .table import section
         known = section(short(module))
         entry = None if known is None else known.names.get(name)
-        if entry is not None and entry.kind != "absent":
+        if entry is not None and entry.kind not in ("absent", "extra"):
             return _value(short(module), name, entry)
         why = f": {entry.text}" if entry is not None else ""
         if known is not None and known.all_of and name in (others := import_module(full(known.all_of))).__all__:
@@ -58,7 +49,7 @@ def names(module):
     known = section(short(module))
     if known is None:
         return []
-    listed = [name for name, entry in known.names.items() if entry.kind != "absent" and "." not in name]
+    listed = [name for name, entry in known.names.items() if entry.kind not in ("absent", "extra") and "." not in name]
     return listed + (import_module(full(known.all_of)).__all__ if known.all_of else [])
 
 

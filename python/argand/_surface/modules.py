@@ -5,7 +5,8 @@ import sys
 import types
 from importlib import import_module
 
-from . import _PACKAGE, full, names, short, value
+from . import names, value
+from .naming import PACKAGE, full, short
 
 
 class _KeepsItsNames(types.ModuleType):
@@ -24,7 +25,7 @@ class TableModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds these modules, when nothing else does."""
 
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] != _PACKAGE:
+        if name.partition(".")[0] != PACKAGE:
             return None
         from .table import section
         found = section(short(name))

@@ -2,15 +2,15 @@
 import functools
 import sys
 
-from . import full
+from .naming import PACKAGE, full
 
 
 def _placed(thing, name, doc):
     """A function or class with the name, and the module, of PyTorch's."""
-    module, _, thing.__name__ = ("argand" + name.removeprefix("torch")).rpartition(".")
-    if __name__.startswith("torch."):  # under `python -m argand`
-        from .._torch_modules import torch_module
-        module = torch_module(module, thing.__name__)
+    module, _, thing.__name__ = full(name.partition(".")[2]).rpartition(".")
+    homes = sys.modules.get(f"{PACKAGE}._torch_modules")
+    if homes is not None:  # under `python -m argand`
+        module = homes.torch_module(module, thing.__name__)
     thing.__module__ = module
     thing.__qualname__, thing.__doc__ = thing.__name__, doc
     return thing

@@ -7,7 +7,10 @@ A file has the modules of PyTorch below one name: nn.txt those of torch.nn, torc
     late nn                      names that are loaded at first use, from this module of ours (without one: modules below this one)
       grad  new=old  me=.        new is the module's `old`; me is the module itself
       *                          all names in the module's __all__
-    own nn                       the same, for names that PyTorch does not have
+    own nn                       the same, for names that PyTorch does not have: `import torch` does not show them
+    extra WHY                    names that our module defines and PyTorch's does not, and that `import torch` shows all the same
+    hidden                       names that our module defines and PyTorch's does not: `import torch` does not show them, either
+      name  beginning_*
     computed version             names whose value is what a function of that module returns, each time that they are asked for
     ignored WHY                  functions that take all arguments and do nothing
     refused WHY                  names that raise an error when they are used
@@ -23,7 +26,7 @@ import re
 from typing import NamedTuple, Optional
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-WITH_MODULE, WITH_REASON = ("late", "own", "computed"), ("ignored", "refused", "absent")
+WITH_MODULE, WITH_REASON = ("late", "own", "computed"), ("ignored", "refused", "absent", "extra")
 
 
 class Entry(NamedTuple):
@@ -41,6 +44,13 @@ class Section:
         self.names = {}      # name -> Entry
         self.all_of = None   # the module of ours of a *
         self.absent = None   # why the module is not there
+        self.hidden = []     # names, and beginnings of names with a *
+
+    def hides(self, name):
+        """Whether a name is Argand's own, which `import torch` does not show."""
+        entry = self.names.get(name)
+        return entry is not None and entry.kind == "own" or any(
+            name.startswith(hidden[:-1]) if hidden.endswith("*") else name == hidden for hidden in self.hidden)
 
 
 class BadTable(ValueError):
@@ -70,13 +80,15 @@ def parse(text, reasons, path="table"):
             section, group = found.setdefault(module, Section(module, shown)), None
         elif not line.startswith(" "):
             kind, _, rest = line.strip().partition(" ")
-            if section is None or not (kind in WITH_REASON and rest or kind in WITH_MODULE):
-                raise wrong(f"expected {', '.join(WITH_MODULE + WITH_REASON)}, with a reason or a module")
+            if section is None or not (kind in WITH_REASON and rest or kind in WITH_MODULE or kind == "hidden" and not rest):
+                raise wrong(f"expected {', '.join(WITH_MODULE + WITH_REASON)}, with a reason or a module, or hidden")
             if rest.startswith("@") and rest[1:] not in reasons:
                 raise wrong("no such reason in reasons.txt")
             group = kind, reasons[rest[1:]] if rest.startswith("@") else rest
         elif group is None:
             raise wrong("names without what they are")
+        elif group[0] == "hidden":
+            section.hidden += line.split()
         else:
             add(found, section, *group, line, wrong)
     return found

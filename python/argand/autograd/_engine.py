@@ -1,6 +1,4 @@
-"""Names of torch._C about the autograd engine and its nodes; importing this module adds them to argand._C."""
-import sys
-import types
+"""The autograd engine and its nodes, by names that PyTorch's programs know."""
 import warnings
 
 from .. import _C
@@ -104,52 +102,5 @@ class DelayedError:
         return results[0] if len(results) == 1 else results
 
 
-def _current_graph_task_id():
-    """The number of the backward that runs on this thread, -1 outside of one."""
-    return _C._backward_pass() or -1
-
-
-def _saved_tensors_hooks_is_enabled():
-    """Whether saved_tensors_hooks() can be used here."""
-    message = _C._disable_saved_tensors_hooks(None)
-    if message is not None:
-        _C._disable_saved_tensors_hooks(message)
-    return message is None
-
-
-class _WeakTensorRef:
-    """Whether a tensor is still there."""
-
-    def __init__(self, tensor):
-        import weakref
-        self._of = weakref.ref(tensor)
-
-    def expired(self):
-        """Whether nobody in Python holds it any more."""
-        return self._of() is None
-
-
-def _module(name, **names):
-    module = types.ModuleType(f"{_C.__name__}.{name}")
-    vars(module).update(names)
-    sys.modules[module.__name__] = module
-    setattr(_C, name, module)
-    return module
-
-
-_module("_functions", AccumulateGrad=_C._node_class("AccumulateGrad"), UndefinedGrad=UndefinedGrad, DelayedError=DelayedError,
-        CopySlices=_C._node_class("CopySlices"), Error=_DelayedError._backward_cls)
-_module("_autograd", SavedTensor=SavedTensor, _get_current_graph_task_keep_graph=_C._backward_keeps_graph,
-        _saved_tensors_hooks_is_enabled=_saved_tensors_hooks_is_enabled, _saved_tensors_hooks_disable=_C._disable_saved_tensors_hooks,
-        _saved_tensors_hooks_enable=lambda: _C._disable_saved_tensors_hooks(None),
-        _push_saved_tensors_default_hooks=_C._push_saved_tensors_hooks, _pop_saved_tensors_default_hooks=_C._pop_saved_tensors_hooks)
 for _class in (UndefinedGrad, DelayedError):
     Node.register(_class)
-_C._current_graph_task_id, _C._WeakTensorRef = _current_graph_task_id, _WeakTensorRef
-_C._is_fwd_grad_enabled = lambda: _forward_ad()._is_fwd_grad_enabled()
-_C._set_fwd_grad_enabled = lambda mode: _forward_ad()._set_enabled(mode) and None
-
-
-def _forward_ad():
-    from . import forward_ad
-    return forward_ad

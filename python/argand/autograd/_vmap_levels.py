@@ -42,6 +42,7 @@ class _Levels(threading.local):
 
 
 levels = _Levels()
+rules = None  # func/_rules.py, once vmap() has been imported: there is no level before
 
 
 def active():

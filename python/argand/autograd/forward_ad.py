@@ -14,11 +14,12 @@ import weakref
 from typing import NamedTuple, Optional
 
 from .. import _C, _surface
+from ._backward import grad
 from .grad_mode import _DecoratorContextManager, enable_grad
 
 
 class _Dual:
-    """Where the gradient of a dual tensor arrives, and the tangent.  The tensor itself is its owner's."""
+    """The edge at which the gradient of a dual tensor arrives, and the tensor's tangent.  It does not keep the tensor itself alive."""
 
     def __init__(self, tensor, tangent, primal=None):
         from .graph import GradientEdge
@@ -219,7 +220,6 @@ def unpack_dual(tensor, *, level=None):
 
 
 def _unpacked(output, level):
-    from . import grad
     with enable_grad():
         level.unpacking = True
         try:

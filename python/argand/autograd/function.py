@@ -190,8 +190,7 @@ class Function(metaclass=FunctionMeta):
         by_name = {name: value for name, value in bound.kwargs.items() if name in kwargs}
         if by_name:
             if mapped:
-                from ..func import _rules
-                _rules.refuse_tensors(by_name)
+                _vmap_levels.rules.refuse_tensors(by_name)
             raise TypeError(f"{cls.__name__}.apply() got an unexpected keyword argument {next(iter(by_name))!r}: arguments of forward() have places")
         bound.apply_defaults()
         return bound.args
@@ -202,8 +201,7 @@ class Function(metaclass=FunctionMeta):
         if kwargs or cls._splits_context():
             args = cls._bound(args, kwargs, _vmap_levels.active())
         if _vmap_levels.active():
-            from ..func import _rules
-            done, result = _rules.apply(cls, args)
+            done, result = _vmap_levels.rules.apply(cls, args)
             if done:
                 return result
         if forward_ad._is_open() and cls.jvp is not Function.jvp:

@@ -5,6 +5,7 @@ The product J v of the Jacobian with a vector comes from two backward passes: u 
 is J v.  Its cost is that of forward-mode differentiation: a pass for each vector, however many outputs there are.
 """
 from .. import _C
+from ._backward import grad
 from .grad_mode import enable_grad
 
 
@@ -71,7 +72,6 @@ _LINEAR = ("The jacobian of the user-provided function with respect to input {} 
 
 
 def _grad(outputs, inputs, vectors, create_graph, strict=False, missing=_MISSING, constant=_CONSTANT, retain_graph=True):
-    from . import grad
     # Outputs that do not depend on the inputs have no history, and no gradient.
     pairs = [(y, v) for y, v in zip(outputs, vectors) if y.requires_grad]
     wanted = [x for x in inputs if x.requires_grad]
@@ -162,7 +162,6 @@ def _units(t, chunk_size):
 
 def _for_all(output, inputs, units, create_graph):
     """The gradients of an output for a batch of vectors, each by one pass for the whole batch."""
-    from . import grad
     wanted = [x for x in inputs if x.requires_grad] if output.requires_grad else []
     found = iter(grad([output], wanted, [units], retain_graph=True, create_graph=create_graph, allow_unused=True, is_grads_batched=True)
                  if wanted else ())

@@ -3,6 +3,7 @@ import warnings
 
 from .. import _C
 from .._ignored import harmless
+from ._backward import grad
 from .grad_mode import enable_grad, no_grad
 
 _SPARSE = "it is about the elements that a sparse tensor lacks: no op gives one"
@@ -43,11 +44,10 @@ class _Function:
         return found
 
     def outputs(self):
-        """Those with gradients."""
+        """The outputs that require grad."""
         return [y for y in self(self.tensors) if _differentiable(y) and y.requires_grad]
 
     def gradients(self, outputs, cotangents, **options):
-        from . import grad
         return grad(outputs, self.checked, cotangents, retain_graph=True, allow_unused=True, **options)
 
 
@@ -182,7 +182,7 @@ def _forward_product(f, tangents):
 
 def _check_forward(f, eps, atol, rtol, fast, batched, undefined):
     """Forward products against differences of the function."""
-    from ..func import vmap
+    from ..func import vmap  # upward: what vmap() gives is part of what gradcheck(check_forward_ad=True) compares
     for i, x in enumerate(f.tensors):
         if not x.requires_grad:
             continue
@@ -289,7 +289,6 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
                   raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
                   check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False):
     """The same for the gradient of func for grad_outputs (made up where they are not given), by its inputs and by grad_outputs."""
-    from . import grad
 
     def wanted(x):
         return isinstance(x, _C.Tensor) and x.requires_grad

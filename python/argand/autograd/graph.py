@@ -16,7 +16,7 @@ class Node(abc.ABC):
 
     @abc.abstractmethod
     def name(self):
-        """Its name: "MulBackward0"."""
+        """The name of the node: "MulBackward0"."""
 
     @property
     @abc.abstractmethod
@@ -56,23 +56,23 @@ class InputMetadata(NamedTuple):
     is_cpp_nested_tensor: bool = False
 
 
-def _register_hook(self, fn):
-    handle = self._add_posthook(fn)
-    return RemovedByCall(lambda: self._remove_hook(handle))
+class _NodeMethods:
+    """The methods of nodes that are written in Python: see _tensor_methods."""
 
+    def register_hook(self, fn):
+        """Calls fn(grad_inputs, grad_outputs) after the node has run in a backward pass."""
+        handle = self._add_posthook(fn)
+        return RemovedByCall(lambda: self._remove_hook(handle))
 
-def _register_prehook(self, fn):
-    handle = self._add_prehook(fn)
-    return RemovedByCall(lambda: self._remove_hook(handle))
+    def register_prehook(self, fn):
+        """Calls fn(grad_outputs) before the node runs in a backward pass."""
+        handle = self._add_prehook(fn)
+        return RemovedByCall(lambda: self._remove_hook(handle))
 
+    def __dir__(self):
+        return [*object.__dir__(self), *self._saved_names()]
 
-def _dir(self):
-    return [*object.__dir__(self), *self._saved_names()]
-
-
-_C.Node.register_hook, _C.Node.register_prehook, _C.Node.__dir__ = _register_hook, _register_prehook, _dir
-_C.Node._input_metadata = property(lambda self: [InputMetadata(*meta) for meta in self._input_metas()],
-                                   doc=Node._input_metadata.__doc__)
+    _input_metadata = property(lambda self: [InputMetadata(*meta) for meta in self._input_metas()], doc=Node._input_metadata.__doc__)
 
 
 class saved_tensors_hooks:

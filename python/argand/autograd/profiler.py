@@ -11,6 +11,7 @@ import warnings
 
 from .. import _C, _surface
 from .._ignored import harmless, ignored
+from ._flops import profiled
 from .profiler_util import (MEMORY_EVENT_NAME, OUT_OF_MEMORY_EVENT_NAME, DeviceType, EventList, FormattedTimesMixin,  # noqa: F401
                             FunctionEvent, FunctionEventAvg, Interval, Kernel, MemRecordsAcc, StringTable)
 
@@ -139,43 +140,8 @@ def _shapes(argument):
     return list(shapes[0]) if shapes else []
 
 
-def _flops(name, arguments):
-    """Multiplications and additions of the ops that PyTorch counts, and of linear, which is one op here; 0 for others."""
-    shapes = [list(a[1][0]) if a[1] else [] for a in arguments]
-    values = [_value(a[3]) for a in arguments]
-
-    def product(sizes):
-        out = 1
-        for size in sizes:
-            out *= size
-        return out
-    try:
-        if name in ("aten::mm", "aten::bmm"):
-            return 2 * product(shapes[0]) * shapes[1][-1]
-        if name in ("aten::addmm", "aten::baddbmm"):
-            return 2 * product(shapes[1]) * shapes[2][-1]
-        if name == "aten::linear":
-            return 2 * product(shapes[0]) * product(shapes[1][:-1])
-        if name == "aten::_linear_weight_grad":
-            return 2 * product(shapes[0]) * shapes[1][-1]
-        if name in ("aten::mul", "aten::add", "aten::mul_", "aten::add_"):
-            return product(shapes[0])
-        if name in ("aten::conv1d", "aten::conv2d", "aten::conv3d"):
-            kernel, spatial = shapes[1][2:], shapes[0][2:]
-
-            def each(value):
-                value = value if isinstance(value, list) else [value]
-                return value * len(spatial) if len(value) == 1 else value
-            stride, dilation = each(values[3]), each(values[5])
-            if values[4] in ("same", "valid"):
-                padding = [d * (k - 1) / 2 if values[4] == "same" else 0 for d, k in zip(dilation, kernel)]
-            else:
-                padding = each(values[4])
-            out = [int(i + 2 * p - d * (k - 1) - 1) // s + 1 for i, p, d, k, s in zip(spatial, padding, dilation, kernel, stride)]
-            return 2 * shapes[0][0] * product(shapes[1]) * product(out)
-    except (IndexError, TypeError):  # not a form that is counted
-        pass
-    return 0
+def _flops_arguments(arguments):
+    return [list(a[1][0]) if a[1] else [] for a in arguments], [_value(a[3]) for a in arguments]
 
 
 class MemoryChange(typing.NamedTuple):
@@ -297,7 +263,7 @@ class profile:
                 input_shapes=[_shapes(a) for a in arguments], concrete_inputs=[_value(value) for _, _, _, value in arguments],
                 stack=stacks[where] if where >= 0 else [], use_device=self.use_device, cpu_memory_usage=cpu_bytes,
                 device_memory_usage=device_bytes, sequence_nr=sequence, is_user_annotation=scope == _USER_SCOPE,
-                flops=_flops(name, arguments) if self.with_flops else 0, overload_name="")
+                flops=profiled(name, *_flops_arguments(arguments)) if self.with_flops else 0, overload_name="")
             event.arguments = arguments
             host.append(event)
             if parent >= 0:
@@ -363,7 +329,7 @@ class profile:
     def export_chrome_trace(self, path, metadata=None, use_python_export=False, cuda_graph_annotations=None, graph_lanes="none",
                             default_stream=7):
         """Writes the trace for chrome://tracing, ui.perfetto.dev and what else reads PyTorch's."""
-        from ..profiler._trace import write_trace
+        from ._profiler_trace import write_trace
         write_trace(path, self.function_events, began_ns=self._began_ns, took_us=self._took_us, system_threads=self._system_threads,
                     memory=self._memory_changes, metadata=metadata)
 

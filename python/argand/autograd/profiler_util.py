@@ -1,18 +1,12 @@
 """What a profile consists of: events, their averages and tables of them, as torch.autograd.profiler_util."""
 import bisect
 import collections
-import enum
 import itertools
 import math
 
 from .._ignored import ignored, record
-
-MEMORY_EVENT_NAME = "[memory]"
-OUT_OF_MEMORY_EVENT_NAME = "[OutOfMemory]"
-
-DeviceType = enum.Enum("DeviceType", {"CPU": 0, "CUDA": 1, "MKLDNN": 2, "OPENGL": 3, "OPENCL": 4, "IDEEP": 5, "HIP": 6, "FPGA": 7,
-                                      "MAIA": 8, "XLA": 9, "Vulkan": 10, "Metal": 11, "XPU": 12, "MPS": 13, "Meta": 14, "HPU": 15,
-                                      "VE": 16, "Lazy": 17, "IPU": 18, "MTIA": 19, "PrivateUse1": 20}, module=__name__)
+from ._profiler_names import MEMORY_EVENT_NAME, OUT_OF_MEMORY_EVENT_NAME, DeviceType  # noqa: F401
+from ._profiler_trace import write_trace
 
 Kernel = collections.namedtuple("Kernel", ["name", "device", "duration"])
 
@@ -389,7 +383,6 @@ class EventList(list):
 
     def export_chrome_trace(self, path):
         """Writes the events for chrome://tracing and ui.perfetto.dev."""
-        from ..profiler._trace import write_trace
         write_trace(path, self)
 
     def supported_export_stacks_metrics(self):

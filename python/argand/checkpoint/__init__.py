@@ -24,7 +24,7 @@ step; docs/distributed.md shows such a program.
 """
 from ._distributed import DistributedCheckpointFolder, LoadedByRanks, PendingSave
 from ._folder import CheckpointFolder, Loaded
-from ._per_rank import PerRank
+from .._per_rank import PerRank
 from ._state import restore, training_state
 from ._stop import StopSignal
 

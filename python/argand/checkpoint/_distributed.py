@@ -13,7 +13,7 @@ from ..serialization import _placed
 from ._agreement import Ranks, is_first_of_machine, raise_first
 from ._generations import SHARED, Generation, found_in, generation_of, make_folder, name_of_rank, remove
 from ._loading import Loading
-from ._per_rank import merge, spelled, split
+from .._per_rank import merge, spelled, split
 
 LoadedByRanks = collections.namedtuple("LoadedByRanks", "state step path skipped world_size")
 LoadedByRanks.__doc__ = "What load_latest() found; `skipped`: (path, reason) of newer saves; `world_size`: how many ranks saved it."

@@ -5,7 +5,7 @@ import random
 from .. import cuda
 from .._numpy_if_loaded import numpy_if_loaded
 from ..random import get_rng_state, set_rng_state
-from ._per_rank import LeftOut, PerRank
+from .._per_rank import LeftOut, PerRank
 
 
 def _random_states():

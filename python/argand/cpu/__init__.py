@@ -18,7 +18,7 @@ def device_count():
 
 
 def current_device():
-    """Its name."""
+    """The name of the device."""
     return "cpu"
 
 

@@ -25,7 +25,7 @@ class Stream:
 
     @property
     def device(self):
-        """Its device."""
+        """The device of the stream."""
         return self._stream.device
 
     @property

@@ -5,8 +5,9 @@ import threading
 from .. import _C
 from .._ignored import harmless
 from . import ReduceOp
+from ._group_calls import reduction as _op
 from ._groups import _checked, _get_default_group, get_group_rank, get_process_group_ranks, member
-from ._work import Work, Works, milliseconds
+from ._work import Work, Works
 
 __all__ = ["P2POp", "Work", "_all_gather_base", "_broadcast_coalesced", "_coalescing_manager", "_make_nccl_premul_sum",
            "_reduce_scatter_base", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_single", "all_reduce",
@@ -39,17 +40,6 @@ class _Premultiplied:
 def _make_nccl_premul_sum(factor):
     """A ReduceOp that multiplies each process's values by a factor before the sum."""
     return _Premultiplied(factor)
-
-
-def _op(who, op):
-    """(kind, factor) of a ReduceOp."""
-    factor = getattr(op, "factor", 1.0)
-    kind = getattr(op, "op", op)
-    if not isinstance(kind, ReduceOp.RedOpType) or kind == ReduceOp.UNUSED:
-        raise ValueError(f"{who}: expected op to be a ReduceOp, got {op!r}")
-    if kind == ReduceOp.PREMUL_SUM and kind is op:
-        raise ValueError(f"{who}: op: PREMUL_SUM needs a factor; torch.distributed._make_nccl_premul_sum(factor) makes it")
-    return int(kind), float(factor)
 
 
 def rank_of_group(who, name, group, rank, group_rank, default=None):
@@ -293,33 +283,8 @@ def barrier(group=None, async_op=False, device_ids=None, timeout=None):
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     """barrier() through the store, in which rank 0 reports which ranks are missing after the timeout: the first of them, or all."""
     group = member("monitored_barrier", group)
-    if group is None:
-        return
-    time = milliseconds(timeout or group._timeout)
-    from datetime import timedelta
-    store, limit = group._store, timedelta(milliseconds=time)
-    round_ = store.add(f"monitored_barrier/count/{group.rank()}", 1)
-    key = f"monitored_barrier/{round_}"
-    if group.rank() != 0:
-        store.set(f"{key}/{group.rank()}", "1")
-        try:
-            store.wait([f"{key}/done"], limit)
-        except _C.DistStoreError:
-            raise RuntimeError(f"[Rank {group.rank()}]: Rank 0 failed to pass monitoredBarrier in {time} ms") from None
-        return
-    missing = []
-    for rank in range(1, group.size()):
-        try:
-            store.wait([f"{key}/{rank}"], limit)
-        except _C.DistStoreError:
-            missing.append(rank)
-            limit = timedelta(milliseconds=1)  # the others have had their time
-            if not wait_all_ranks:
-                break
-    if missing:
-        names = "Rank " + str(missing[0]) if len(missing) == 1 else "Ranks " + ", ".join(map(str, missing))
-        raise RuntimeError(f"[Rank 0]: {names} failed to pass monitoredBarrier in {time} ms")
-    store.set(f"{key}/done", "1")
+    if group is not None:
+        group.monitored_barrier(timeout, wait_all_ranks)
 
 
 # ---- from one to another

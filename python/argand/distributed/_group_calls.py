@@ -2,6 +2,7 @@
 from datetime import timedelta
 
 from . import ReduceOp
+from ._monitored_barrier import monitored_barrier
 from ._work import Works
 
 _UNSET = timedelta(milliseconds=-1)  # the group's timeout
@@ -77,9 +78,15 @@ def _only_list(who, lists):
     return list(_only(who, "list of tensors", lists)) if isinstance(lists[0], (list, tuple)) else list(lists)
 
 
-def _reduction(who, op):
-    from ._collectives import _op
-    return _op(who, op)
+def reduction(who, op):
+    """(kind, factor) of a ReduceOp."""
+    factor = getattr(op, "factor", 1.0)
+    kind = getattr(op, "op", op)
+    if not isinstance(kind, ReduceOp.RedOpType) or kind == ReduceOp.UNUSED:
+        raise ValueError(f"{who}: expected op to be a ReduceOp, got {op!r}")
+    if kind == ReduceOp.PREMUL_SUM and kind is op:
+        raise ValueError(f"{who}: op: PREMUL_SUM needs a factor; torch.distributed._make_nccl_premul_sum(factor) makes it")
+    return int(kind), float(factor)
 
 
 class GroupCalls:
@@ -91,12 +98,12 @@ class GroupCalls:
         op, timeout = _values("allreduce", ("op", "timeout"), opts, args, given)
         tensors = _list(tensors)
         call = "all_reduce" if len(tensors) == 1 else "all_reduce_to_each"
-        return self.start(call, *_reduction("allreduce", op), tensors, timeout=timeout)
+        return self.start(call, *reduction("allreduce", op), tensors, timeout=timeout)
 
     def allreduce_coalesced(self, tensors, opts=None):
         """Reduces each tensor by itself over the ranks, in place."""
         op, timeout = _values("allreduce_coalesced", ("op", "timeout"), opts, (), {})
-        return self.start("all_reduce", *_reduction("allreduce_coalesced", op), list(tensors), timeout=timeout)
+        return self.start("all_reduce", *reduction("allreduce_coalesced", op), list(tensors), timeout=timeout)
 
     def allgather_coalesced(self, output_lists, input_list, opts=None):
         """output_lists[r][i] becomes tensor i of rank r."""
@@ -112,12 +119,11 @@ class GroupCalls:
     def reduce_scatter_tensor_coalesced(self, outputs, inputs, opts=None):
         """Reduces each input over the ranks; each rank gets a part of each."""
         op, timeout = _values("reduce_scatter_tensor_coalesced", ("op", "timeout"), opts, (), {})
-        op = _reduction("reduce_scatter_tensor_coalesced", op)
+        op = reduction("reduce_scatter_tensor_coalesced", op)
         return Works(self.start("reduce_scatter_from", *op, *pair, timeout=timeout) for pair in zip(outputs, inputs, strict=True))
 
     def monitored_barrier(self, timeout=None, wait_all_ranks=False):
         """torch.distributed.monitored_barrier() of this group."""
-        from ._collectives import monitored_barrier
         monitored_barrier(self, timeout, wait_all_ranks)
 
     def broadcast(self, tensors, opts=None, *args, **given):
@@ -131,10 +137,10 @@ class GroupCalls:
     def reduce(self, tensors, opts=None, *args, **given):
         """The root's tensor becomes the result.  Or root, op, timeout."""
         root, op, timeout = _values("reduce", ("root", "op", "timeout"), opts, args, given)
-        return self.start("reduce", *_reduction("reduce", op), [_only("reduce", "tensor", tensors)], root, timeout=timeout)
+        return self.start("reduce", *reduction("reduce", op), [_only("reduce", "tensor", tensors)], root, timeout=timeout)
 
     def allgather(self, output_tensors, input_tensors, opts=None, *args, **given):
-        """All get the tensors of all.  Or timeout."""
+        """Each process gets the tensors of all.  Or timeout."""
         timeout = _values("allgather", ("timeout",), opts, args, given)
         return self.start("all_gather", _only_list("allgather", output_tensors), _only("allgather", "tensor", input_tensors), timeout=timeout)
 
@@ -147,7 +153,7 @@ class GroupCalls:
         return self.start("gather", _only_list("gather", output_tensors), _only("gather", "tensor", input_tensors), root, timeout=timeout)
 
     def scatter(self, output_tensors, input_tensors, opts=None, *args, **given):
-        """Each gets one of the root's tensors.  Or root, timeout."""
+        """Each process gets one of the root's tensors.  Or root, timeout."""
         root, timeout = _values("scatter", ("root", "timeout"), opts, args, given)
         return self.start("scatter", _only("scatter", "tensor", output_tensors), _only_list("scatter", input_tensors), root, timeout=timeout)
 
@@ -155,11 +161,11 @@ class GroupCalls:
         """Reduces the lists of all ranks element by element; each rank gets one of the results.  Or op, timeout."""
         op, timeout = _values("reduce_scatter", ("op", "timeout"), opts, args, given)
         output, inputs = _only("reduce_scatter", "tensor", output_tensors), _only_list("reduce_scatter", input_tensors)
-        return self.start("reduce_scatter", *_reduction("reduce_scatter", op), output, inputs, timeout=timeout)
+        return self.start("reduce_scatter", *reduction("reduce_scatter", op), output, inputs, timeout=timeout)
 
     def _reduce_scatter_base(self, output, input, opts=None, *args, **given):
         op, timeout = _values("_reduce_scatter_base", ("op", "timeout"), opts, args, given)
-        return self.start("reduce_scatter_from", *_reduction("_reduce_scatter_base", op), output, input, timeout=timeout)
+        return self.start("reduce_scatter_from", *reduction("_reduce_scatter_base", op), output, input, timeout=timeout)
 
     def alltoall(self, output_tensors, input_tensors, opts=None):
         """output_tensors[r] becomes the tensor that rank r sends to this rank."""

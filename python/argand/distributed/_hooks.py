@@ -20,7 +20,7 @@ class GradBucket:
         return self._bucket.buffer if self._buffer is None else self._buffer
 
     def set_buffer(self, buffer):
-        """Another tensor for buffer()."""
+        """Replaces the tensor that buffer() returns."""
         self._buffer = buffer
 
     def gradients(self):

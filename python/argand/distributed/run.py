@@ -129,7 +129,7 @@ def _command(args):
 
 
 def _is_installed_as_torch():
-    return sys.modules.get("torch") is sys.modules["argand"]
+    return "argand._torch" in sys.modules and sys.modules.get("torch") is sys.modules["argand._torch"].torch()
 
 
 def run_script_path(training_script, *training_script_args):

@@ -54,7 +54,7 @@ class _DependentProperty(property, _Dependent):
         self._is_discrete, self._event_dim = is_discrete, event_dim
 
     def __call__(self, fn):
-        """As a decorator with arguments."""
+        """Decorates a function: this is what @dependent_property(...) calls."""
         return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
@@ -106,7 +106,7 @@ class MixtureSameFamilyConstraint(Constraint):
 
 
 class _Real(Constraint):
-    """All but nan."""
+    """The set of all numbers but nan."""
 
     def check(self, value):
         return value == value

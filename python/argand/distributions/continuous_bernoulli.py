@@ -38,7 +38,7 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _away(self, probs):
-        """Where probs is outside of the limits, and probs with a limit where it is not."""
+        """A mask that is true where probs is outside of the limits, and probs with the lower limit in all other places."""
         outside = (probs <= self._lims[0]) | (probs > self._lims[1])
         return outside, _C.where(outside, probs, self._lims[0] * _C.ones_like(probs))
 

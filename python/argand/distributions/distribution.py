@@ -151,7 +151,7 @@ class Distribution:
         raise self._missing("entropy")
 
     def enumerate_support(self, expand=True):
-        """All values, along a first dimension."""
+        """All values that a sample can have, along a new first dimension."""
         raise self._missing("enumerate_support")
 
     def perplexity(self):
@@ -169,8 +169,8 @@ class Distribution:
             raise ValueError("The value argument to log_prob must be a Tensor")
         events = len(self._event_shape)
         if value.shape[value.dim() - events:] != self._event_shape:
-            raise ValueError("The right-most size of value must match event_shape: "
-                             f"{value.shape} vs {self._event_shape}.")
+            raise ValueError(f"The right-most size of value must match event_shape: {value.shape} vs "
+                             f"{self._event_shape}.")
         expected = self._batch_shape + self._event_shape
         for i, j in zip(reversed(value.shape), reversed(expected)):
             if i != 1 and j != 1 and i != j:

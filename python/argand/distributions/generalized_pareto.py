@@ -27,7 +27,7 @@ class GeneralizedPareto(Distribution):
         return constraints.interval(self.loc, end.masked_fill(self.concentration >= 0, math.inf))
 
     def _limit(self):
-        """Where the concentration is 0, and the concentrations with a 1 there."""
+        """A mask that is true where the concentration is 0, and the concentrations with 1 in these places."""
         zero = _C.isclose(self.concentration, _C.zeros_like(self.concentration))
         return zero, self.concentration.masked_fill(zero, 1.0)
 

@@ -28,8 +28,8 @@ def _dispatch_kl(type_p, type_q):
         return NotImplemented
     left, right = min(distances, key=distances.get), min(distances, key=lambda pair: distances[pair][::-1])
     if _KL_REGISTRY[left] is not _KL_REGISTRY[right]:
-        warnings.warn(f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). "
-                      f"Please register_kl({left[0].__name__}, {right[1].__name__})", RuntimeWarning, stacklevel=4)
+        warnings.warn(f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please "
+                      f"register_kl({left[0].__name__}, {right[1].__name__})", RuntimeWarning, stacklevel=4)
     return _KL_REGISTRY[left]
 
 

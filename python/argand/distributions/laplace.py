@@ -10,7 +10,7 @@ __all__ = ["Laplace"]
 
 
 class Laplace(LocationScale):
-    """Two exponential distributions back to back."""
+    """The Laplace distribution: two exponential distributions back to back."""
 
     def __init__(self, loc, scale, validate_args=None):
         self.loc, self.scale = broadcast_all(loc, scale)

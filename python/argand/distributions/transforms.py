@@ -53,7 +53,7 @@ class Transform:
         raise NotImplementedError
 
     def with_cache(self, cache_size=1):
-        """The same with a cache of its own."""
+        """The same transform with a cache of its own."""
         if self._cache_size == cache_size:
             return self
         new = copy.copy(self)

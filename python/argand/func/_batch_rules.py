@@ -11,6 +11,7 @@ import warnings
 
 from .. import _C
 from .._dispatch import _flat
+from ..autograd._vmap_levels import levels
 from ..utils._pytree import tree_flatten, tree_map
 
 RULES = {}      # by name, or by name and the names of the arguments where overloads differ
@@ -288,7 +289,6 @@ def slice_by_slice(level, name, function, args, kwargs):
     """The same of a function with these arguments, as a BatchedTensor."""
     def run(given):
         return function(*given[0], **given[1])
-    from ..autograd._vmap_levels import levels
     with levels.outside(level):
         args, kwargs = tree_map(level.bare, (tuple(args), dict(kwargs)))
         made = _stacked(level, name, run, (args, kwargs))
@@ -316,6 +316,3 @@ def _stacked(level, name, run, nest):
             made = _C.stack(column)
             results.append(made[:0] if empty else made)
     return results[0] if len(results) == 1 else tuple(results)
-
-
-from . import _batch_rules_indices, _batch_rules_layers, _batch_rules_making, _batch_rules_products, _batch_rules_views  # noqa: E402,F401

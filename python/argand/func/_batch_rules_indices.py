@@ -1,6 +1,7 @@
 """vmap's rules of gathers, scatters and indices."""
 from .. import _C
-from ._batch_rules import aligned, along_dims, check_slice, dim_of, loop, ranked, rule
+from ._batch_rules import aligned, along_dims, check_slice, dim_of, loop, ranked, rule, target
+from ._batched import offer_number
 
 
 @rule("gather")
@@ -158,7 +159,6 @@ def _index_put(level, op, arguments):
 
 @rule("_index_put_")
 def _index_put_in_place(level, op, arguments):
-    from ._batch_rules import target
     value = target(level, arguments["self"], "index_put_")
     value.copy_(_index_put(level, op, arguments) if op.rule else loop(level, op, arguments))
 
@@ -184,7 +184,6 @@ def _of_unknown_size(level, op, arguments):
 
 @rule("one_hot")
 def _one_hot(level, op, arguments):
-    from ._batched import offer_number
     n = arguments["num_classes"]
     if n <= 0:
         offer_number(level.batched(level.whole(arguments["self"])))

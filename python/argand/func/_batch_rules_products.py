@@ -1,6 +1,6 @@
 """vmap's rules of products and of linear algebra."""
 from .. import _C
-from ._batch_rules import RULES, ranked, rule, trailing
+from ._batch_rules import RULES, loop, ranked, rule, trailing
 
 for name in ("_linalg_eigh", "linalg_eig", "_linalg_eigvals", "linalg_qr", "linalg_cholesky_ex", "cholesky_solve", "geqrf",
              "_linalg_reflections_product", "linalg_ldl_factor_ex", "_linalg_ldl_solve", "_lu_permutation", "linalg_lu_factor_ex",
@@ -97,7 +97,6 @@ def _mask(level, mask, n):
 @rule("_scaled_dot_product_fused_attention", "_scaled_dot_product_attention_by_rows", "_scaled_dot_product_fused_attention_backward",
       "_scaled_dot_product_attention_by_rows_backward")
 def _attention(level, op, arguments):
-    from ._batch_rules import loop
     mask, n = arguments.get("attn_mask"), arguments["query"].shape[0]
     if arguments["dropout_p"] > 0 or (arguments.get("of_mask") and mask is not None):
         return loop(level, op, arguments)

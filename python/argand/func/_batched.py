@@ -15,6 +15,7 @@ from .. import _C
 from .._dispatch import BELOW_AUTOGRAD, _own_schema, modes, own_packet, set_modes
 from .._ignored import harmless
 from ..autograd._vmap_levels import levels
+from . import _batch_rules
 
 _PLAIN, _IN_PLACE, _OUT = range(3)  # exec::OfferedCall::Form
 
@@ -129,7 +130,6 @@ class BatchedTensor(_C.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        from . import _batch_rules
         kwargs = kwargs or {}
         level = _innermost((*args, *kwargs.values()))
         return _batch_rules.slice_by_slice(level, str(func), func, args, kwargs)
@@ -181,13 +181,11 @@ def level_of(values):
 
 @functools.cache
 def _op(name, text):
-    from . import _batch_rules
     return _batch_rules.Op(name, text, own_packet(name, text)._function, _own_schema(text))
 
 
 def offer(name, form, text, whole, records, arguments, outs):
     """What a call gives for all slices; None if no level takes it, or if it is to be made of the ops that it is made of."""
-    from . import _batch_rules
     level = level_of((*arguments.values(), *outs))
     if level is None:
         level = next((one for one in reversed(levels.of_thread) if one.randomness != "same"), None)
@@ -207,7 +205,6 @@ def offer(name, form, text, whole, records, arguments, outs):
 
 def _run(level, op, form, arguments, given, outs):
     """A call of a level; `given` are its arguments with their wrappers."""
-    from . import _batch_rules
     differ = any(level.differs(v) for v in (*arguments.values(), *outs)) or op.name in _batch_rules.DRAWS and level.randomness == "different"
     if form == _OUT:
         return _batch_rules.write_outs(level, op, arguments, outs)

@@ -9,7 +9,7 @@ each view of the chain, and the tensor's chain is applied to the new base.
 import functools
 
 from .. import _C
-from .._dispatch import above_autograd
+from .._dispatch import StateOff, above_autograd
 from .._ignored import harmless
 from .._overloads import _tensors
 from ..autograd.grad_mode import no_grad
@@ -117,7 +117,7 @@ class FunctionalTensor(_C.Tensor):
     def _fit(self):
         """Gives the wrapper the sizes of the value."""
         if _layout(self) != _layout(self._value):
-            with _C._DisableTorchDispatch(), no_grad():
+            with StateOff(), no_grad():
                 if self.numel() < self._value.numel():  # out= of another size
                     _C._share_storage(self, FunctionalTensor(self._value, self._mode))
                 self.as_strided_(*_layout(self._value))

@@ -1,13 +1,15 @@
 """vmap: runs a function once on tensors that stand for the slices of a batch.  docs/design/0020-vmap.md says how."""
 import functools
 
-from .. import _C
+from .. import _C, _dispatch
 from ..autograd import _vmap_levels
 from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_structure, tree_unflatten
-from . import _rules
+from . import _batch_rules_indices, _batch_rules_layers, _batch_rules_making, _batch_rules_products, _batch_rules_views  # noqa: F401
+from . import _batched, _rules
 from ._batched import BatchedTensor, Level
 
+_vmap_levels.rules, _dispatch.batched = _rules, _batched
 RANDOMNESS = ("error", "different", "same")
 
 

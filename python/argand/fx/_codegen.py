@@ -66,7 +66,7 @@ class CodeGen:
 
 
 class _Writer:
-    """One writing of one graph."""
+    """Writes the code of one graph."""
 
     def __init__(self, codegen, root_module, namespace):
         self.codegen, self.root, self.namespace = codegen, root_module, namespace

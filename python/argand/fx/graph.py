@@ -39,7 +39,7 @@ class _node_list:
 
 
 class _InsertPoint:
-    """Where create_node() puts nodes; as a context, until its end."""
+    """Sets where create_node() puts nodes.  Used in a `with` statement, it restores the former place at the end."""
 
     def __init__(self, graph, new_insert):
         self.graph = graph

@@ -72,7 +72,7 @@ def reduce_graph_module(body, import_block):
     graph, code = body.pop("_graph", None), body.pop("_code", None)
     name, tracer_cls = body.pop("_graphmodule_cls_name", "GraphModule"), body.get("_tracer_cls")
     if graph is None:
-        from ._symbolic_trace import Tracer
+        from ._symbolic_trace import Tracer  # upward: a GraphModule that PyTorch pickled has code alone, which is traced again
 
         class KeepModules(tracer_cls or Tracer):
             def is_leaf_module(self, m, module_qualified_name):

@@ -29,7 +29,7 @@ def annotate(the_type, the_value):
 
 def isinstance(obj, target_type):
     """Whether obj is of the type, or one of the types; what a list, a dictionary, a tuple holds is looked at too."""
-    from ._names import is_of
+    from ._types import is_of
     return is_of(obj, target_type)
 
 

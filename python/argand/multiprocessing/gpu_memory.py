@@ -17,7 +17,7 @@ from collections import Counter
 
 from .. import _C
 from .._tensor import _restore
-from ..storage import _bytes_of
+from .._untyped_storage import _bytes_of
 
 _native = _C._shared_memory
 

@@ -1,8 +1,7 @@
 """Neural networks, as torch.nn."""
 from .. import _surface
-from . import attention, functional, init, modules, parallel, utils  # noqa: F401
+from . import attention, functional, init, modules, utils  # noqa: F401
 from .modules import *  # noqa: F401,F403
-from .parallel import DataParallel  # noqa: F401
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter  # noqa: F401
 
 

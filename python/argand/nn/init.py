@@ -54,7 +54,7 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
 
 
 def _probability(low, high):
-    """That a standard normal number is in low ... high."""
+    """The probability that a standard normal number lies between low and high."""
     return (math.erf(high / math.sqrt(2.0)) - math.erf(low / math.sqrt(2.0))) / 2.0
 
 
@@ -85,19 +85,19 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 
 @_initializes
 def constant_(tensor, val):
-    """All val."""
+    """Sets all elements to val."""
     return tensor.fill_(val)
 
 
 @_initializes
 def ones_(tensor):
-    """All 1."""
+    """Sets all elements to 1."""
     return tensor.fill_(1.0)
 
 
 @_initializes
 def zeros_(tensor):
-    """All 0."""
+    """Sets all elements to 0."""
     return tensor.zero_()
 
 

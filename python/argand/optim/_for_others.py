@@ -49,7 +49,7 @@ def _view_as_real(params, *state_and_grads):
 
 
 def _get_scalar_dtype(is_fused=None):
-    """That of step counts: float64 if it is the default and the step is not fused, else float32."""
+    """The dtype of step counts: float64 if that is the default dtype and the step is not fused, else float32."""
     return _C.float64 if not is_fused and _C.get_default_dtype() is _C.float64 else _C.float32
 
 

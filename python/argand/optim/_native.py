@@ -285,7 +285,7 @@ def check_at_least_0(**values):
 
 
 def check_betas(betas):
-    """Two, both in [0, 1)."""
+    """Raises an error unless there are two betas, both in [0, 1)."""
     if len(betas) != 2:
         kind = IndexError if len(betas) < 2 else ValueError  # PyTorch's, which come with the first step where there are too many
         raise kind(f"betas must be two numbers, got {len(betas)}")
@@ -295,7 +295,7 @@ def check_betas(betas):
 
 
 def check_tensor_betas(betas, foreach, capturable):
-    """Those that are tensors are both, and of one number."""
+    """Raises ValueError if one of the betas is a tensor and the other is not, or if a tensor has several elements."""
     tensors = [isinstance(beta, _C.Tensor) for beta in betas]
     if any(tensors) and not all(tensors):
         raise ValueError("betas must be either both floats or both Tensors")

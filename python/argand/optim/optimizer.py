@@ -158,9 +158,8 @@ class Optimizer:
         if not known.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
         if self.param_groups and ("param_names" in param_group) != ("param_names" in self.param_groups[0]):
-            raise ValueError("all optimizer param groups should be with/without names. "
-                             f"cannot add param group {'with' if 'param_names' in param_group else 'without'} names to the "
-                             "optimizer")
+            raise ValueError("all optimizer param groups should be with/without names. cannot add param group "
+                             f"{'with' if 'param_names' in param_group else 'without'} names to the optimizer")
         self.param_groups.append(param_group)
 
     # ---- steps

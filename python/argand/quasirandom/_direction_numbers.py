@@ -13,7 +13,7 @@ An entry of degree s is a big-endian number of s - 1 + s (s - 1) / 2 bits, fille
 import os
 
 from .. import _C
-from ..storage import over
+from .._buffers import over
 
 BITS = 30
 _OF_DEGREE = (1, 1, 2, 2, 6, 6, 18, 16, 48, 60, 176, 144, 630, 756, 1800, 2048, 7710, 7776)  # entries of degree 1, 2, ...

@@ -13,7 +13,7 @@ class FileCheck:
         return self
 
     def check(self, test_string):
-        """It comes after what the rule before found."""
+        """Checks that the text comes after what the rule before found."""
         return self._rule("CHECK", test_string)
 
     def check_regex(self, test_string):
@@ -21,11 +21,11 @@ class FileCheck:
         return self._rule("CHECK-REGEX", test_string, regex=True)
 
     def check_next(self, test_string):
-        """It comes on the next line."""
+        """Checks that the text comes on the next line."""
         return self._rule("CHECK-NEXT", test_string)
 
     def check_same(self, test_string):
-        """It comes later on the same line."""
+        """Checks that the text comes later on the same line."""
         return self._rule("CHECK-SAME", test_string)
 
     def check_count(self, test_string, count, exactly=False):
@@ -37,11 +37,11 @@ class FileCheck:
         return self._rule("CHECK-DAG", test_string)
 
     def check_not(self, test_string):
-        """It does not come before what the next rule finds."""
+        """Checks that the text does not come before what the next rule finds."""
         return self._rule("CHECK-NOT", test_string)
 
     def check_source_highlighted(self, test_string):
-        """It comes, with ~ below each of its letters."""
+        """Checks that the text comes, with ~ below each of its letters."""
         return self._rule("CHECK-SOURCE-HIGHLIGHTED", test_string)
 
     def run(self, test_file):

@@ -97,7 +97,7 @@ class Region:
         return self._owner_of_inputs.requires_grad
 
     def hooks(self):
-        """Those of the first run."""
+        """The hooks for saved tensors of the first run."""
         return saved_tensors_hooks(self._hold, self._unpack)
 
     def _hold(self, x):

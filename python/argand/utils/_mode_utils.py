@@ -1,7 +1,7 @@
 """Small things about modes, as torch.utils._mode_utils."""
 import contextlib
 
-from .. import _C
+from .._dispatch import StateOff
 
 
 def all_same_mode(modes):
@@ -12,5 +12,5 @@ def all_same_mode(modes):
 @contextlib.contextmanager
 def no_dispatch():
     """A scope in which neither modes nor classes are offered ops."""
-    with _C._DisableTorchDispatch():
+    with StateOff():
         yield

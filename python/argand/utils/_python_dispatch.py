@@ -152,7 +152,7 @@ def is_traceable_wrapper_subclass(t):
 
 
 def is_traceable_wrapper_subclass_type(t):
-    """The same of a class."""
+    """The same question about a class."""
     return issubclass(t, _C.Tensor) and t is not _C.Tensor and hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")
 
 

@@ -407,7 +407,8 @@ def arg_tree_leaves(*args, **kwargs):
 
 
 def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
-    """As many leaves as the shape has: those of the nest, each for all that stands in its place; None if they do not fit."""
+    """A list with as many values as `treespec` has leaves: a leaf of `tree` is repeated for all leaves of `treespec` that stand in its
+    place.  None if the two do not fit."""
     if _node(tree, is_leaf) is None:
         return [tree] * treespec.num_leaves
     if treespec.is_leaf() or _get_node_type(tree) is not treespec.type:

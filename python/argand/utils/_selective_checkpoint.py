@@ -1,11 +1,22 @@
 """Checkpoints that choose by op what they keep: a mode of the forward pass that keeps results, and one of the second run that gives
 them in the place of computing them again."""
 import collections
+import enum
 
 from .. import _C
 from .._ignored import harmless
 from .._overloads import OpOverload, OpOverloadPacket
 from ._python_dispatch import TorchDispatchMode
+
+
+class CheckpointPolicy(enum.Enum):
+    """Whether a checkpoint keeps the result of an op or computes it again."""
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
 
 
 class SelectiveCheckpointContext:
@@ -21,7 +32,7 @@ _NEVER_KEPT = ("aten.detach.default", "aten.alias.default", "aten.lift_fresh.def
 
 
 def _keeps(policy):
-    from .checkpoint import CheckpointPolicy as Policy
+    Policy = CheckpointPolicy
     if isinstance(policy, bool):
         return policy
     if policy in (Policy.MUST_CPU_OFFLOAD, Policy.PREFER_CPU_OFFLOAD):

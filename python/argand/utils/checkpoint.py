@@ -1,6 +1,5 @@
 """Activation checkpointing: what a part of a model computes is computed again in the backward pass instead of kept."""
 import contextlib
-import enum
 import functools
 import warnings
 
@@ -12,8 +11,8 @@ from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
 from ._checkpoint_regions import DETERMINISM_CHECKS, CheckpointError, GraphExecGroup, Region
-from ._selective_checkpoint import (SelectiveCheckpointContext, _CachedTorchDispatchMode, _CachingTorchDispatchMode,  # noqa: F401
-                                    create_selective_checkpoint_contexts)
+from ._selective_checkpoint import (CheckpointPolicy, SelectiveCheckpointContext, _CachedTorchDispatchMode,  # noqa: F401
+                                    _CachingTorchDispatchMode, create_selective_checkpoint_contexts)
 
 __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "check_backward_validity", "detach_variable",
            "get_device_states", "set_device_states", "noop_context_fn", "set_checkpoint_early_stop", "DefaultDeviceType",
@@ -140,7 +139,7 @@ class CheckpointFunction(Function):
 # ---- with holders for what is saved: Note [Regions that are computed again]
 
 def noop_context_fn():
-    """No contexts for the first run and the second."""
+    """Contexts for the first run and the second that do nothing."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -263,13 +262,3 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
         end = start + size
         input = checkpoint(run(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return run(end, len(functions))(input)
-
-
-class CheckpointPolicy(enum.Enum):
-    """Whether a checkpoint keeps the result of an op or computes it again."""
-    MUST_SAVE = 0
-    PREFER_SAVE = 1
-    MUST_RECOMPUTE = 2
-    PREFER_RECOMPUTE = 3
-    MUST_CPU_OFFLOAD = 4
-    PREFER_CPU_OFFLOAD = 5

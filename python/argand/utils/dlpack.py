@@ -133,8 +133,7 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 
 
 def _current_stream(index):
-    from ..cuda import current_stream
-    return current_stream(index).cuda_stream
+    return _C.cuda._current_stream(index).cuda_stream
 
 
 class ReadOnlyTensorWrapper(Tensor):

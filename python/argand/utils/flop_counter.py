@@ -1,56 +1,11 @@
 """Counting operations of floating point, as torch.utils.flop_counter: by module."""
 import warnings
-from math import prod
 
+from ..autograd._flops import CONVOLUTIONS, counted
 from ..autograd.profiler import profile, record_function
 from ..nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 _RANGE = "flop_counter::"
-# Ops that profiles count and PyTorch's counter does not.
-_POINTWISE = ("aten::add", "aten::add_", "aten::mul", "aten::mul_")
-# What they count by the shapes of their arguments, without those of one image: here the op within is counted, by their name.
-_CONVOLUTIONS = tuple(f"aten::conv{transposed}{n}d" for transposed in ("", "_transpose") for n in (1, 2, 3))
-
-
-def _convolution(shapes, values):
-    (n, _, *spatial), weight = shapes[:2]
-    stride, padding, dilation = values[3:6]
-    out = [(i + 2 * p - d * (k - 1) - 1) // s + 1 for i, p, d, k, s in zip(spatial, padding, dilation, weight[2:], stride)]
-    return 2 * n * prod(weight) * prod(out)
-
-
-def _input_gradient(shapes, values):
-    grad, weight = shapes[:2]
-    return 2 * grad[0] * prod(grad[2:]) * prod(weight)
-
-
-def _weight_gradient(shapes, values):
-    # PyTorch's number, which takes no account of groups.
-    grad, image = shapes[:2]
-    return 2 * prod(grad) * image[1] * prod(values[2][2:])
-
-
-def _attention(shapes, values):
-    (*heads, length, width), key, value = shapes[:3]
-    return 2 * prod(heads) * length * key[-2] * (width + value[-1])
-
-
-def _attention_backward(shapes, values):
-    _, (*heads, length, width), key, value = shapes[:4]
-    return 2 * prod(heads) * length * key[-2] * (3 * width + 2 * value[-1])  # the scores are made once more
-
-
-_FORMULAS = {"aten::_convolution_nd": _convolution, "aten::_conv_input_grad": _input_gradient, "aten::_conv_weight_grad": _weight_gradient,
-             "aten::_scaled_dot_product_fused_attention": _attention,
-             "aten::_scaled_dot_product_fused_attention_backward": _attention_backward}
-
-
-def _flops(event):
-    if event.name in _FORMULAS:
-        return _FORMULAS[event.name](event.input_shapes, event.concrete_inputs)
-    return 0 if event.name in _POINTWISE or event.name in _CONVOLUTIONS else event.flops
-
-
 class FlopCounterMode:
     """Counts those of products, convolutions and attention, and of their gradients, that run within it: PyTorch's numbers.
 
@@ -78,7 +33,7 @@ class FlopCounterMode:
         for hook in self._hooks:
             hook.remove()
         for event in self._profile.function_events:
-            flops = _flops(event)
+            flops = counted(event)
             if flops:
                 self._count(event, flops)
         self._profile = None
@@ -102,9 +57,9 @@ class FlopCounterMode:
     def _count(self, event, flops):
         op, places, parent = event.name, {"Global"}, event.cpu_parent
         while parent is not None:
-            if _flops(parent):
+            if counted(parent):
                 return  # an op in whose number this one is
-            if parent.name in _CONVOLUTIONS:
+            if parent.name in CONVOLUTIONS:
                 op = parent.name
             if parent.name.startswith(_RANGE):
                 places.add(parent.name.removeprefix(_RANGE))
@@ -119,7 +74,7 @@ class FlopCounterMode:
         return {place: dict(counts) for place, counts in self._counts.items()}
 
     def get_total_flops(self):
-        """All of them."""
+        """The number of all operations that were counted."""
         return sum(self._counts.get("Global", {}).values())
 
     def get_table(self, depth=None):

@@ -37,10 +37,11 @@ class _Inert(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds modules that helpers import at their top, and that Argand does not have: without contents."""
 
     def find_spec(self, name, path=None, target=None):
+        from argand._surface.naming import full
         if not any(name == inert or name.startswith(inert + ".") for inert in names.INERT):
             return None
         try:
-            if importlib.util.find_spec("argand" + name.removeprefix("torch")) is not None:
+            if importlib.util.find_spec(full(name.partition(".")[2])) is not None:
                 return None
         except ModuleNotFoundError:
             pass

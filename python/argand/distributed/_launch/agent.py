@@ -8,7 +8,7 @@ import threading
 import time
 
 from ..elastic.multiprocessing import SignalException, start_processes
-from ..elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+from .errors import ChildFailedError, ProcessFailure
 from .environment import log_prefixes, worker_environments
 from .membership import Membership
 from .output import say
@@ -32,7 +32,7 @@ class Agent:
         self._woken, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
 
     def run(self):
-        """All rounds, until an order ends them."""
+        """Runs round after round, until an order ends them."""
         self._membership = None
         with self._hearing_signals(), self._rendezvous.secret():
             try:

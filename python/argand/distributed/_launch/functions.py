@@ -8,7 +8,7 @@ import sys
 import time
 
 from ...multiprocessing._parent_death import end_with_parent
-from ..elastic.multiprocessing.errors import record
+from .errors import record
 from .processes import PContext
 
 

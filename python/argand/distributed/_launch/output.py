@@ -33,7 +33,7 @@ def open_pipe(console):
 
 
 def say(text):
-    """One line of the launcher's own."""
+    """Writes a line of the launcher itself."""
     sys.stderr.write(f"argandrun: {text}\n")
     sys.stderr.flush()
 

@@ -8,7 +8,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 
-from ..elastic.multiprocessing.errors import ProcessFailure
+from .errors import ProcessFailure
 from .output import Stream, last_traceback, open_pipe
 
 _LAST_OUTPUT = 2.0  # seconds, once all workers are gone

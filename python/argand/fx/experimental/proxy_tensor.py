@@ -5,7 +5,7 @@ import inspect
 import operator
 
 from ... import _C
-from ..._dispatch import _TorchDispatchModeKey, modes
+from ..._dispatch import _TorchDispatchModeKey, modes, StateOff
 from ..._ignored import harmless
 from ..._overloads import _tensors
 from ..._subclasses.fake_tensor import ELEMENTS, FakeTensor, FakeTensorMode, is_fake, unset_fake_temporarily
@@ -35,7 +35,7 @@ class _Values:
     def _tensor(self, t):
         if is_traceable_wrapper_subclass(t):
             return transform_subclass(t, lambda _, inner: self._tensor(inner))
-        with _disable_current_modes(), _C._DisableTorchDispatch():
+        with _disable_current_modes(), StateOff():
             if isinstance(t, FakeTensor):
                 return FakeTensor(t.fake_mode, t._meta.detach(), t.fake_device)
             return FakeTensor(self._mode, _C.empty_strided(t.shape, t.stride(), dtype=t.dtype, device="meta"), t.device)
@@ -89,7 +89,7 @@ class _Constants:
 @contextlib.contextmanager
 def _unseen():
     """A scope in which ops run as they are, and nobody sees them."""
-    with _disable_current_modes(), _C._DisableTorchDispatch(), no_grad():
+    with _disable_current_modes(), StateOff(), no_grad():
         yield
 
 
@@ -190,7 +190,7 @@ def get_proxy_mode():
 
 
 def _names(f, n):
-    """Those of a function's parameters; arg0, arg1, ... where it does not say."""
+    """The names of a function's n parameters; arg0, arg1, ... if the function does not tell them."""
     code = getattr(inspect.unwrap(f), "__code__", None)
     if code is None or code.co_flags & inspect.CO_VARARGS or code.co_argcount != n:
         return [f"arg{i}" for i in range(n)]

@@ -63,7 +63,7 @@ def sdpa_kernel(backends, set_priority=False):
 
 
 def list_flash_attention_impls():
-    """None: the one kernel is the library's own."""
+    """None: the only implementation is the library's own."""
     return []
 
 

@@ -72,7 +72,7 @@ def create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device="cpu", BLOCK_SIZE=_D
 
 
 def and_masks(*mask_mods):
-    """Where all of them hold."""
+    """A mask that is true where all of `mask_mods` are."""
     def both(*positions):
         result = noop_mask(*positions)
         for mod in mask_mods:
@@ -82,7 +82,7 @@ def and_masks(*mask_mods):
 
 
 def or_masks(*mask_mods):
-    """Where one of them holds."""
+    """A mask that is true where at least one of `mask_mods` is."""
     def either(*positions):
         result = ~noop_mask(*positions)
         for mod in mask_mods:

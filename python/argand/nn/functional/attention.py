@@ -44,13 +44,11 @@ def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
                              "tensor")
     kind, wanted = ("batched (3-D)", 3) if batched else ("unbatched (2-D)", 2)
     if key.dim() != wanted or value.dim() != wanted:
-        raise AssertionError(f"For {kind} `query`, expected `key` and `value` to be {wanted}-D but found "
-                             f"{key.dim()}-D and "
-                             f"{value.dim()}-D tensors respectively")
+        raise AssertionError(f"For {kind} `query`, expected `key` and `value` to be {wanted}-D but found {key.dim()}-D "
+                             f"and {value.dim()}-D tensors respectively")
     if key_padding_mask is not None and key_padding_mask.dim() != wanted - 1:
         raise AssertionError(f"For {kind} `query`, expected `key_padding_mask` to be `None` or {wanted - 1}-D but "
-                             "found "
-                             f"{key_padding_mask.dim()}-D tensor instead")
+                             f"found {key_padding_mask.dim()}-D tensor instead")
     if attn_mask is not None and attn_mask.dim() not in (2, 3):
         raise AssertionError(f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
                              f"{attn_mask.dim()}-D tensor instead")

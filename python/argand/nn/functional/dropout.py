@@ -39,8 +39,7 @@ def _channels(input, p, training, inplace, unbatched):
 
 def _expected_dims(n, dims):
     return (f"channel-wise dropout on inputs with {n} spatial dimension{'s' if n > 1 else ''}, a channel dimension, "
-            "and an "
-            f"optional batch dimension (i.e. {dims} inputs).")
+            f"and an optional batch dimension (i.e. {dims} inputs).")
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False) -> "_C.Tensor":
@@ -48,17 +47,14 @@ def dropout1d(input, p=0.5, training=True, inplace=False) -> "_C.Tensor":
     _check(p)
     if input.dim() not in (2, 3):
         raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. Note that "
-                           "dropout1d "
-                           "exists to provide " + _expected_dims(1, "2D or 3D"))
+                           "dropout1d exists to provide " + _expected_dims(1, "2D or 3D"))
     return _channels(input, p, training, inplace, input.dim() == 2)
 
 
 def _warn_dims(name, input, n, dims):
     warnings.warn(f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an "
-                  "error in a "
-                  "future release. To retain the behavior and silence this warning, please use dropout instead. Note "
-                  "that "
-                  f"{name} exists to provide " + _expected_dims(n, dims), stacklevel=3)
+                  "error in a future release. To retain the behavior and silence this warning, please use dropout "
+                  f"instead. Note that {name} exists to provide " + _expected_dims(n, dims), stacklevel=3)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False) -> "_C.Tensor":
@@ -68,12 +64,10 @@ def dropout2d(input, p=0.5, training=True, inplace=False) -> "_C.Tensor":
         _warn_dims("dropout2d", input, 2, "3D or 4D")
     if input.dim() == 3:
         warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
-                      "is "
-                      "desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
-                      "will "
-                      "change in a future release to interpret the input as one without a batch dimension, i.e. shape "
-                      "(C, H, "
-                      "W). To maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead.",
+                      "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
+                      "will change in a future release to interpret the input as one without a batch dimension, i.e. "
+                      "shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using "
+                      "dropout1d instead.",
                       stacklevel=2)
     return _channels(input, p, training, inplace, False)
 

@@ -20,8 +20,8 @@ def _reduced(loss, reduction):
 def _check_sizes(input, target):
     if input.shape != target.shape:
         warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
-                      "This will "
-                      "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+                      "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
+                      "same size.",
                       stacklevel=3)
 
 
@@ -140,8 +140,7 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     """-(y log x + (1 - y) log(1 - x)) for probabilities x."""
     if target.size() != input.size():
         raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) "
-                         "is "
-                         "deprecated. Please ensure they have the same size.")
+                         "is deprecated. Please ensure they have the same size.")
     if weight is not None:
         weight = weight.expand(_C.broadcast_tensors([target, weight])[0].shape)
     return _C.binary_cross_entropy(input, target, weight, _number(reduction, size_average, reduce))
@@ -170,7 +169,7 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
     """max(0, -y (x1 - x2) + margin)"""
     reduction = _number(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
-        raise RuntimeError(f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+        raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
                            f"{input1.size()}, input2: {input2.size()}, target: {target.size()} ")
     return _C.margin_ranking_loss(input1, input2, target, margin, reduction)
 
@@ -223,10 +222,8 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.dim() == positive.dim() == negative.dim():
         raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
-                           "dimensions, "
-                           f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative "
-                           f"{negative.dim()}D "
-                           "inputs")
+                           f"dimensions, but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative "
+                           f"{negative.dim()}D inputs")
     distance = _C.pairwise_distance if distance_function is None else distance_function
     to_positive, to_negative = distance(anchor, positive), distance(anchor, negative)
     if swap:

@@ -44,16 +44,14 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                   sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None) -> "_C.Tensor":
     """Sums, means or maxima of bags of rows of weight: rows of a 2-d input, or a 1-d input cut at offsets."""
     if per_sample_weights is not None and input.size() != per_sample_weights.size():
-        raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it "
-                         "must have "
-                         f"the same shape as the input ({input.shape})")
+        raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "
+                         f"have the same shape as the input ({input.shape})")
     if weight.dim() != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
-                             "fixed "
-                             f"length sequences. However, found offsets of type {type(offsets)}")
+                             f"fixed length sequences. However, found offsets of type {type(offsets)}")
         offsets = _C.arange(0, input.numel(), input.size(1), dtype=input.dtype, device=input.device)
         input = input.reshape(-1)
         if per_sample_weights is not None:
@@ -75,8 +73,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         _renormalize(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
-                                  "supported for "
-                                  f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub.")
+                                  f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "
+                                  "GitHub.")
     # harmless(norm_type): it says how max_norm is measured
     return _C.embedding_bag(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], sparse, per_sample_weights,
                             include_last_offset, padding_idx)[0]

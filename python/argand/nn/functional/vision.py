@@ -30,10 +30,9 @@ def _per_dim(value, input, what, letter):
         shown = "output size of" if what == "output" else "scale_factor of shape"
         name = "output size" if what == "output" else "scale_factor"
         raise ValueError(f"Input and {what} must have the same number of spatial dimensions, but got input with "
-                         "spatial "
-                         f"dimensions of {list(input.shape[2:])} and {shown} {value}. Please provide input tensor in "
-                         "(N, C, d1, "
-                         f"d2, ...,dK) format and {name} in ({letter}1, {letter}2, ...,{letter}K) format.")
+                         f"spatial dimensions of {list(input.shape[2:])} and {shown} {value}. Please provide input "
+                         f"tensor in (N, C, d1, d2, ...,dK) format and {name} in ({letter}1, {letter}2, ...,{letter}K) "
+                         "format.")
     return list(value)
 
 
@@ -44,8 +43,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if mode in _WITHOUT_CORNERS:
         if align_corners is not None:
             raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | "
-                             "bicubic "
-                             "| trilinear")
+                             "bicubic | trilinear")
     elif align_corners is None:
         align_corners = False
     if size is not None and scale_factor is not None:
@@ -72,8 +70,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if antialias:
         if mode not in ("bilinear", "bicubic") or dim != 4:
             raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor "
-                             "as "
-                             "input")
+                             "as input")
         return getattr(_C, f"_upsample_{mode}2d_aa")(input, output_size, align_corners, scales)
     if mode == "area" and dim in (3, 4, 5):
         return {3: _C.adaptive_avg_pool1d, 4: adaptive_avg_pool2d, 5: adaptive_avg_pool3d}[dim](input, output_size)
@@ -82,8 +79,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
         if dim in (3, 4, 5) and mode in _MODE_DIMS:
             raise NotImplementedError(f"Got {dim}D input, but {mode} mode needs {_MODE_DIMS[mode]}D input")
         raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dim}D) for the "
-                                  "modes: nearest "
-                                  f"| linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})")
+                                  "modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact "
+                                  f"(got {mode})")
     if mode in _WITHOUT_CORNERS:
         return getattr(_C, name)(input, output_size, scales)
     return getattr(_C, name)(input, output_size, align_corners, scales)
@@ -117,18 +114,14 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     """input [N, C, *] at the places of grid [N, *, D], which go from -1 to 1."""
     if mode not in _GRID_MODES:
         raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
-                         "got: "
-                         f"'{mode}'")
+                         f"got: '{mode}'")
     if padding_mode not in _GRID_PADDINGS:
-        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
-                         "'reflection', but "
-                         f"got: '{padding_mode}'")
+        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
+                         f"but got: '{padding_mode}'")
     if align_corners is None:
         warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
-                      "Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of "
-                      "grid_sample for "
-                      "details.", stacklevel=2)
+                      "Please specify align_corners=True if the old behavior is desired. See the documentation of "
+                      "grid_sample for details.", stacklevel=2)
         align_corners = False
     return _C.grid_sampler(input, grid, _GRID_MODES[mode], _GRID_PADDINGS[padding_mode], align_corners)
 
@@ -137,10 +130,8 @@ def affine_grid(theta, size, align_corners=None):
     """The grid of grid_sample() for the affine maps theta [N, 2, 3] or [N, 3, 4] and an output of `size`."""
     if align_corners is None:
         warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
-                      "Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of "
-                      "grid_sample for "
-                      "details.", stacklevel=2)
+                      "Please specify align_corners=True if the old behavior is desired. See the documentation of "
+                      "grid_sample for details.", stacklevel=2)
         align_corners = False
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")

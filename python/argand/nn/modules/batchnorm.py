@@ -118,10 +118,9 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
 
     def _group_of_several(self):
-        from ... import distributed
-        if not distributed.is_initialized():
+        from ...distributed.distributed_c10d import _checked_group, is_initialized  # upward: this layer alone sends what it computes to other processes
+        if not is_initialized():
             return None
-        from ...distributed.distributed_c10d import _checked_group
         group = _checked_group(self.process_group)
         return group if group.size() > 1 else None
 
@@ -134,7 +133,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def _over_processes(self, input, group):
         """The moments of all processes' batches; gradients flow to all of them."""
-        from ...distributed.nn.functional import all_reduce
+        from ...distributed.nn.functional import all_reduce  # upward: this layer alone sends what it computes to other processes
         dims, shape = [d for d in range(input.dim()) if d != 1], [1, -1] + [1] * (input.dim() - 2)
         x = input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
         count = x.new_tensor([x.numel() // x.shape[1]])

@@ -151,9 +151,8 @@ class _ConvTransposeNd(_ConvNd):
             input.shape[-n:], self.stride, self.padding, self.dilation, self.kernel_size)]
         most = [size + s - 1 for size, s in zip(least, self.stride)]
         if any(not a <= size <= b for a, size, b in zip(least, output_size, most)):
-            raise ValueError(f"requested an output size of {output_size}, but valid sizes range from {least} to "
-                             f"{most} (for "
-                             f"an input of {input.size()[2:]})")
+            raise ValueError(f"requested an output size of {output_size}, but valid sizes range from {least} to {most} "
+                             f"(for an input of {input.size()[2:]})")
         return [size - a for size, a in zip(output_size, least)]
 
     def forward(self, input, output_size=None):

@@ -1,7 +1,7 @@
 """Converts the parameters of a module, for Module.to() and all other users of Module._apply()."""
 from ... import __future__ as _future
 from ...autograd.grad_mode import no_grad
-from ...utils import swap_tensors
+from ...utils._swap import swap_tensors
 from ...utils._python_dispatch import is_traceable_wrapper_subclass
 from ..parameter import Parameter
 

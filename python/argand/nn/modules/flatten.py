@@ -32,8 +32,7 @@ class Unflatten(Module):
         for place, size in enumerate(unflattened_size):
             if not isinstance(size, int):
                 raise TypeError("unflattened_size must be tuple of ints, but found element of type "
-                                f"{type(size).__name__} at "
-                                f"pos {place}")
+                                f"{type(size).__name__} at pos {place}")
         if not isinstance(dim, int):
             raise TypeError(f"expected dim to be an int (named dimensions are not supported), got {type(dim).__name__}")
         self.dim, self.unflattened_size = dim, unflattened_size

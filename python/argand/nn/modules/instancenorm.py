@@ -27,11 +27,10 @@ class _InstanceNorm(_NormBase):
         if input.size(channel_dim) != self.num_features:
             if self.affine:
                 raise ValueError(f"expected input's size at dim={channel_dim} to match num_features "
-                                 f"({self.num_features}), but "
-                                 f"got: {input.size(channel_dim)}.")
+                                 f"({self.num_features}), but got: {input.size(channel_dim)}.")
             warnings.warn(f"input's size at dim={channel_dim} does not match num_features. You can silence this "
-                          "warning by not "
-                          "passing in num_features, which is not used because affine=False", stacklevel=2)
+                          "warning by not passing in num_features, which is not used because "
+                          "affine=False", stacklevel=2)
         batched = input if channel_dim else input.unsqueeze(0)
         result = F.instance_norm(batched, self.running_mean, self.running_var, self.weight, self.bias,
                                  self.training or not self.track_running_stats,
@@ -47,10 +46,8 @@ class _InstanceNorm(_NormBase):
                 names = " and ".join(f'"{k}"' for k in found)
                 error_msgs.append(f"Unexpected running stats buffer(s) {names} for {type(self).__name__} with "
                                   "track_running_stats=False. If state_dict is a checkpoint saved before 0.4.0, this "
-                                  "may be "
-                                  f"expected because {type(self).__name__} does not track running stats by default "
-                                  "since 0.4.0. "
-                                  "Please remove these keys from state_dict.")
+                                  f"may be expected because {type(self).__name__} does not track running stats by "
+                                  "default since 0.4.0. Please remove these keys from state_dict.")
                 for k in found:
                     del state_dict[k]
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,

@@ -7,7 +7,7 @@ import warnings
 from ... import __future__ as _future
 from ... import _C
 from ...autograd.grad_mode import no_grad
-from ...utils import swap_tensors
+from ...utils._swap import swap_tensors
 from ..parameter import Parameter, is_lazy
 
 Tensor = _C.Tensor
@@ -35,15 +35,13 @@ def load_tensor(module, name, key, current, given, assign):
         given = given[0]  # as numbers were saved once
     if not is_lazy(current) and given.shape != current.shape:
         return (f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
-                "current "
-                f"model is {current.shape}.")
+                f"current model is {current.shape}.")
     if getattr(_checking, "on", False):
         return None
     if current.is_meta and not given.is_meta and not assign:
         warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
-                      "current "
-                      "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state "
-                      "dictionary to their corresponding key in the module instead of copying them in place?)",
+                      "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
+                      "state dictionary to their corresponding key in the module instead of copying them in place?)",
                       stacklevel=2)
     try:
         with no_grad():
@@ -123,10 +121,8 @@ def _load_state_dict(module, state_dict, strict, assign):
         incompatible = _IncompatibleKeys(missing, unexpected)
         for hook in part._load_state_dict_post_hooks.values():
             if hook(part, incompatible) is not None:
-                raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not "
-                                     "expected to "
-                                     "return new values, if incompatible_keys need to be modified, it should be "
-                                     "done "
+                raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
+                                     "return new values, if incompatible_keys need to be modified, it should be done "
                                      "inplace.")
 
     load(module, state_dict, "")

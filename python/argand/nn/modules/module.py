@@ -192,14 +192,11 @@ class Module(_Walks):
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter "
-                                "or "
-                                "None required)")
+                                "or None required)")
             if param.grad_fn is not None:
                 raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
-                                 "created "
-                                 f"explicitly. To express '{name}' as a function of another Tensor, compute the value "
-                                 "in "
-                                 "the forward() method.")
+                                 f"created explicitly. To express '{name}' as a function of another Tensor, compute "
+                                 "the value in the forward() method.")
             param = _registered(_global_parameter_registration_hooks, self, name, param)
         self._parameters[name] = param
 
@@ -272,9 +269,8 @@ class Module(_Walks):
             self._modules[name] = _registered(_global_module_registration_hooks, self, name, None)
         elif name in self._buffers or isinstance(value, Buffer):
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, "
-                                "torch.Tensor or "
-                                "None expected)")
+                raise TypeError(f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor "
+                                "or None expected)")
             if isinstance(value, Buffer):
                 self._forget(name, self._buffers)
                 if value.persistent:
@@ -651,7 +647,7 @@ class Module(_Walks):
 
     def compile(self, *args, **kwargs):
         """Applies torch.compile() to its calls, in place: names of parameters stay."""
-        from ..._compile import compile_module
+        from ..._compile import compile_module  # upward: the method is torch.compile() of the module
         compile_module(self, *args, **kwargs)
 
     def _replicate_for_data_parallel(self):

@@ -20,8 +20,7 @@ class _MaxPoolNd(Module):
 
     def extra_repr(self):
         return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-                f"dilation={self.dilation}, "
-                f"ceil_mode={self.ceil_mode}")
+                f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
 
 
 class MaxPool1d(_MaxPoolNd):

@@ -6,7 +6,7 @@ import warnings
 from ... import _C
 from .. import init
 from ..parameter import Parameter
-from ..utils.rnn import PackedSequence
+from .._sequences import PackedSequence
 from .module import Module
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -24,8 +24,7 @@ class RNNBase(Module):
         super().__init__()
         if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
             raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element "
-                             "being "
-                             "zeroed")
+                             "being zeroed")
         if dropout > 0 and num_layers == 1:
             warnings.warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
                           f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
@@ -107,8 +106,7 @@ class RNNBase(Module):
         weight = getattr(self, self._all_weights[0][0])
         if input.dtype is not weight.dtype and not _C._is_autocast_enabled(input.device):
             raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert "
-                             "input: "
-                             f"input.to({weight.dtype}), or convert model: model.to({input.dtype})")
+                             f"input: input.to({weight.dtype}), or convert model: model.to({input.dtype})")
         expected = 2 if batch_sizes is not None else 3
         if input.dim() != expected:
             raise RuntimeError(f"input must have {expected} dimensions, got {input.dim()}")

@@ -51,8 +51,7 @@ class _SpectralNorm(Module):
         super().__init__()
         if dim >= weight.dim() or dim < -weight.dim():
             raise IndexError(f"Dimension out of range (expected to be in range of [-{weight.dim()}, "
-                             f"{weight.dim() - 1}] but got "
-                             f"{dim})")
+                             f"{weight.dim() - 1}] but got {dim})")
         if n_power_iterations <= 0:
             raise ValueError("Expected n_power_iterations to be positive, but got n_power_iterations="
                              f"{n_power_iterations}")

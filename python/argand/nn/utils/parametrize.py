@@ -8,7 +8,7 @@ import copyreg
 from ... import __future__ as _future
 from ... import _C
 from ...autograd.grad_mode import no_grad
-from ...utils import swap_tensors
+from ...utils._swap import swap_tensors
 from ...utils._python_dispatch import is_traceable_wrapper_subclass
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
@@ -135,7 +135,7 @@ def _refuse_state(self):
 
 
 def _deepcopy(self, memo):
-    """As of any object: copy.deepcopy() would ask for its state."""
+    """Copies the module attribute by attribute, as Python copies any object: copy.deepcopy() itself would call __getstate__, which raises."""
     if id(self) in memo:
         return memo[id(self)]
     memo[id(self)] = replica = type(self).__new__(type(self))
@@ -249,8 +249,7 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
         original = parametrizations.original
     else:
         raise ValueError("Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in "
-                         "terms of "
-                         "a sequence of tensors.")
+                         "terms of a sequence of tensors.")
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
     _register(module, tensor_name, original)

@@ -86,7 +86,7 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self):
-        """All there is but the optimizer."""
+        """The attributes of the scheduler, without the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict):

@@ -17,7 +17,7 @@ import socket
 import struct
 
 from ... import _C
-from ..._tensor import _TYPESTR
+from ..._dtypes import TYPESTRS
 
 _HEADER = struct.Struct("<QQ")
 _LONGEST_INLINE = 1024
@@ -40,7 +40,7 @@ class _Memory:
 
 def _tensor_over(buffer, dtype_name, shape, requires_grad):
     dtype = getattr(_C, dtype_name)
-    typestr = _TYPESTR[_AS_INTEGERS.get(dtype, dtype)]
+    typestr = TYPESTRS[_AS_INTEGERS.get(dtype, dtype)]
     tensor = _C.from_numpy(_Memory(memoryview(buffer), typestr, shape))
     if dtype in _AS_INTEGERS:
         tensor = tensor.view(dtype)
@@ -129,7 +129,7 @@ class Channel:
 
     @staticmethod
     def pair():
-        """Both ends."""
+        """Two channels that are connected with each other."""
         a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         return Channel(a), Channel(b)
 

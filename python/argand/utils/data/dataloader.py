@@ -14,6 +14,7 @@ from multiprocessing.connection import wait
 from typing import Generic, TypeVar
 
 from ... import _C
+from ..._per_rank import PerRank
 from ..._process_end import sleep_if_the_process_ends
 from ...random import get_rng_state, set_rng_state
 from . import worker
@@ -180,7 +181,6 @@ class DataLoader(Generic[T_co]):
 
     def state_dict(self):
         """The position of the pass that was begun last, for load_state_dict(), here or in another process of the same rank."""
-        from ...checkpoint import PerRank
         at = self._resumed or self._position or {"batches": 0, "generators": _generator_states(self)}
         return PerRank(copy.deepcopy(at), **{"epoch": sampler.epoch for sampler in _with_epochs(self)})
 

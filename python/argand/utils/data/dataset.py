@@ -89,7 +89,7 @@ def _samples(dataset, indices):
 
 
 class ConcatDataset(Dataset):
-    """One data set after the other."""
+    """The samples of several data sets, one data set after the other."""
 
     def __init__(self, datasets):
         self.datasets = list(datasets)
@@ -111,7 +111,7 @@ class ConcatDataset(Dataset):
 
 
 class ChainDataset(IterableDataset):
-    """One stream after the other."""
+    """The samples of several streams, one stream after the other."""
 
     def __init__(self, datasets):
         super().__init__()

@@ -13,7 +13,7 @@ from ._utils import figure_to_image
 
 
 class FileWriter:
-    """One file of events in a folder."""
+    """Writes one file of events in a folder."""
 
     def __init__(self, log_dir, max_queue=10, flush_secs=120, filename_suffix=""):
         self.event_writer = EventFileWriter(str(log_dir), max_queue, flush_secs, filename_suffix)
@@ -49,7 +49,7 @@ class FileWriter:
         self.event_writer.close()
 
     def reopen(self):
-        """Not done: a closed file stays closed."""
+        """Does nothing: a closed file stays closed."""
         raise NotImplementedError("FileWriter.reopen: make a new FileWriter of the same folder, which adds a file to it")
 
 

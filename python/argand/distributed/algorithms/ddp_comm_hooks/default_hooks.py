@@ -49,10 +49,10 @@ def _wrapper(dtype, hook):
 
 
 def fp16_compress_wrapper(hook):
-    """Another hook, which gets and gives float16."""
+    """Wraps another hook, so that it gets and returns gradients in float16."""
     return _wrapper(_C.float16, hook)
 
 
 def bf16_compress_wrapper(hook):
-    """Another hook, which gets and gives bfloat16."""
+    """Wraps another hook, so that it gets and returns gradients in bfloat16."""
     return _wrapper(_C.bfloat16, hook)

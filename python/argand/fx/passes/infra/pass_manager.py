@@ -75,12 +75,12 @@ class PassManager:
         self._validated = False
 
     def add_pass(self, _pass):
-        """One more pass, the last."""
+        """Adds a pass after all others."""
         self.passes.append(_pass)
         self._validated = False
 
     def add_constraint(self, constraint):
-        """One more constraint."""
+        """Adds a constraint."""
         self.constraints.append(constraint)
         self._validated = False
 

@@ -115,7 +115,7 @@ class Measurement:
 
     @property
     def as_row_name(self):
-        """Its name in a table."""
+        """The name of the measurement in a table."""
         return self.sub_label or self.stmt or "[Unknown]"
 
     def __repr__(self):
@@ -141,7 +141,7 @@ class Measurement:
 
     @staticmethod
     def merge(measurements):
-        """One Measurement for each task."""
+        """Merges measurements of the same task, so that there is one for each."""
         groups = collections.defaultdict(list)
         for m in measurements:
             groups[m.task_spec].append(m)

@@ -52,7 +52,7 @@ class Timer:
             argand.set_num_threads(before)
 
     def timeit(self, number=1000000):
-        """One run of `number` calls, after some that are not measured."""
+        """Measures `number` calls as one run, after some calls that are not measured."""
         def work():
             self._measured(max(number // 100, 2))
             return Measurement(number, [self._measured(number)], self._task_spec)

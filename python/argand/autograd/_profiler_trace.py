@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 
-from ..autograd.profiler_util import MEMORY_EVENT_NAME, DeviceType
+from ._profiler_names import MEMORY_EVENT_NAME, DeviceType
 
 
 # Rows of a trace stand in the order of these numbers: processes, which have their own, GPUs, the whole.
