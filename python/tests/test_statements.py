@@ -131,10 +131,12 @@ def test_script_and_trace():
     assert torch.jit.script(module) is module and torch.jit.trace(module, torch.ones(1, 2)) is module
 
 
-@says("`chunk_size` only chooses how many slices draw random numbers together",
+@says("**`torch.func.vmap` runs a function once** on tensors that stand for the slices, as PyTorch does",
       'With `"different"` they are the numbers that PyTorch draws for all slices at once')
 def test_vmap():
     x = gaussian(4, 3)
+    calls = []
+    assert torch.equal(torch.func.vmap(lambda v: calls.append(v.shape) or v.sin())(x), x.sin()) and calls == [(3,)]
     assert torch.equal(torch.func.vmap(torch.sin, chunk_size=3)(x), x.sin())
     torch.manual_seed(0)
     batch = torch.randn(4, 3)
@@ -164,7 +166,7 @@ def test_custom_ops():
     torch.library.register_vmap("statements::double", rule)
     assert double(torch.ones(2, device="meta")).shape == (7,)
     assert torch.func.vmap(double)(torch.ones(2, 2)).tolist() == [[2, 2], [2, 2]] and batches == [2]
-    assert torch.func.vmap(lambda x: double(x))(torch.ones(2, 2)).tolist() == [[2, 2], [2, 2]] and batches == [2, 1, 1]
+    assert torch.func.vmap(lambda x: double(x))(torch.ones(2, 2)).tolist() == [[2, 2], [2, 2]] and batches == [2, 2]
 
 
 @says("**There is no oneDNN, MKL or NNPACK**, and `is_available()` says so.")
