@@ -346,6 +346,9 @@ class NamedObjects(pickle._Unpickler):
     def persistent_load(self, pid):
         if isinstance(pid, tuple):  # texts of Python 2 may be bytes
             pid = tuple(part.decode("ascii", "replace") if isinstance(part, bytes) else part for part in pid)
+        if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module" and isinstance(pid[1], type):
+            _compare_source(*pid[1:])  # the class has a name that find_class() has let pass
+            return pid[1]
         if self.storage_of is None or not (isinstance(pid, tuple) and 5 <= len(pid) <= 6 and pid[0] == "storage"
                                            and isinstance(pid[1], StorageType) and isinstance(pid[4], int)):
             raise pickle.UnpicklingError("load: a persistent id that is no storage")
