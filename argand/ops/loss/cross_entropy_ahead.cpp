@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "argand/base/fork_mutex.h"
+#include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/known_ones.h"
 #include "argand/exec/stream.h"
 #include "argand/kernels/cross_entropy_forms.h"
@@ -124,12 +125,19 @@ void run_small(const Tensor& logits, const Tensor& target, int64_t reduction, in
                                                   outs[2].impl().data(), ready.impl().data());
 }
 
+// Whether modes or the tensor itself see the calls that have it as an argument: they would not see this one.
+bool is_watched(const Tensor& t) {
+  using Hooks = exec::DispatchHooks;
+  return Hooks::listens() && ((Hooks::state & Hooks::kModes) != 0 || Hooks::intercepts(t.impl()));
+}
+
 }  // namespace
 
 Tensor cross_entropy_ahead(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index,
                            bool wide) {
   if (!logits.is_accelerator() || !logits.requires_grad() || !GradMode::is_enabled() || logits.dim() != 2 ||
-      !(target.device() == logits.device()) || (reduction != Reduction::Mean && reduction != Reduction::Sum))
+      !(target.device() == logits.device()) || (reduction != Reduction::Mean && reduction != Reduction::Sum) ||
+      is_watched(logits) || is_watched(target))
     return {};
   const bool small = is_small_cross_entropy(logits.size(0), logits.size(1));
   if (!small && !is_large(logits)) return {};
