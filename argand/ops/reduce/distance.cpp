@@ -82,6 +82,9 @@ ARGAND_OP(CosineSimilarity)
 
 namespace {
 
+// Squares of float16 and bfloat16 lose what distances of near points are made of.
+Tensor wide(const Tensor& t) { return t.to(op_math_type(t.dtype())); }
+
 // |a|^2 + |b|^2 - 2 a b of all rows as one product.  Distances of 0 have gradients of 0.
 Tensor euclidean_by_product(const Tensor& a, const Tensor& b) {
   const auto with = [](const Tensor& x, double factor, bool length_first) {
@@ -118,7 +121,7 @@ struct Cdist : Composite<CdistArgs> {
     const int64_t mode = a.compute_mode.value_or(kIfMany);
     const bool many = a.x1.size(-2) > kFew || a.x2.size(-2) > kFew;
     if (a.p == 2 && a.x1.size(-1) > 0 && (mode == kAlways || (mode == kIfMany && many)))
-      return euclidean_by_product(a.x1, a.x2);
+      return euclidean_by_product(wide(a.x1), wide(a.x2)).to(promote_types(a.x1.dtype(), a.x2.dtype()));
     const Tensor difference = a.x1.unsqueeze(-2) - a.x2.unsqueeze(-3);
     // The largest of no differences: points without coordinates are at distance 0.
     return linalg_vector_norm(difference, a.x1.size(-1) == 0 ? 2 : a.p, -1);
