@@ -214,10 +214,10 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
         }
         for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<op_math_t<T>>(sums[i]));
       };
-      if (is_long)
-        reduce(long_sum_t<T>{});
-      else
-        reduce(op_math_t<T>{});
+      if constexpr (!std::is_same_v<long_sum_t<T>, op_math_t<T>>) {
+        if (is_long) return reduce(long_sum_t<T>{});
+      }
+      reduce(op_math_t<T>{});
     });
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
