@@ -50,6 +50,8 @@ Ranks::Ranks(const std::string& text) : device_(kCPU) {
   if (device_.is_cuda() && !why_no_nccl.empty()) way_ += ": " + why_no_nccl;
   rank_ = group_->rank();
   size_ = group_->size();
+  // All are connected before one may end with an error about its options: others would report the broken connection.
+  group_->barrier()->wait();
 }
 
 Ranks::~Ranks() {
