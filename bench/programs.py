@@ -47,7 +47,9 @@ def main():
         for side, (command, environment) in sides.items():
             for found in run(command, environment, arguments.rows):
                 before = known[side].setdefault(found["row"], found)
-                if before is not found and "samples" in before and "samples" in found:
+                if "error" in found:
+                    known[side][found["row"]] = found
+                elif before is not found and "samples" in before:
                     before["samples"] += found["samples"]
                     before["peak"] = max(before["peak"], found["peak"])
     results = Results(gpu_name(), sys.executable)

@@ -36,6 +36,15 @@ def trains(net, loss_of, inputs, make_optimizer=torch.optim.SGD, **options):
     return step
 
 
+def infers(net, x):
+    net.to(CUDA).eval()
+
+    def step(i):
+        with torch.no_grad():
+            return net(x)
+    return step
+
+
 # ---- float32 with the settings that hold at first
 
 
@@ -49,23 +58,13 @@ def resnet18_b32_train():
 @row
 def resnet18_b256_infer():
     import torchvision
-    net, x = torchvision.models.resnet18().to(CUDA).eval(), torch.randn(256, 3, 224, 224, device=CUDA)
-
-    def step(i):
-        with torch.no_grad():
-            return net(x)
-    return step
+    return infers(torchvision.models.resnet18(), torch.randn(256, 3, 224, 224, device=CUDA))
 
 
 @row
 def mobilenet_v3_large_b256_infer():
     import torchvision
-    net, x = torchvision.models.mobilenet_v3_large().to(CUDA).eval(), torch.randn(256, 3, 224, 224, device=CUDA)
-
-    def step(i):
-        with torch.no_grad():
-            return net(x)
-    return step
+    return infers(torchvision.models.mobilenet_v3_large(), torch.randn(256, 3, 224, 224, device=CUDA))
 
 
 @row

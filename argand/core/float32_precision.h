@@ -8,7 +8,7 @@
 
 namespace argand {
 
-// One setting for the whole process; an op reads it when it is called.  The layers of nn::LSTM and its kin compute by
+// One setting for the whole process; an op reads it when it is called.  Recurrent layers follow the setting for
 // products.
 bool allow_tf32_matmul();
 void set_allow_tf32_matmul(bool on);

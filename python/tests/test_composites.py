@@ -346,3 +346,18 @@ def test_the_gradient_of_a_product_by_its_nan_is_that_of_the_others():
     data = torch.tensor([2.0, float("nan"), 3.0, 4.0], requires_grad=True)
     torch.segment_reduce(data, "prod", lengths=torch.tensor([3, 1])).sum().backward()
     assert data.grad[1] == 6 and data.grad[3] == 1 and data.grad[[0, 2]].isnan().all()
+
+
+def test_cdist_by_a_product():
+    torch.manual_seed(1)
+    a, b = torch.randn(30, 4, dtype=torch.float64), torch.randn(28, 4, dtype=torch.float64)
+    exact = torch.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist")
+    assert torch.allclose(torch.cdist(a, b), exact, 1e-12, 1e-12)
+    assert torch.allclose(torch.cdist(a[:3], b[:3], compute_mode="use_mm_for_euclid_dist"), exact[:3, :3], 1e-12, 1e-12)
+    half = torch.cdist(a.half(), b.half())
+    assert half.dtype == torch.float16 and torch.allclose(half.double(), exact, 5e-3, 5e-3)
+    a[3, 1] = float("nan")
+    assert torch.cdist(a, b).isnan().any(1).nonzero().flatten().tolist() == [3] and torch.cdist(a, b)[3].isnan().all()
+    same = torch.tensor([[1.0, 2.0]]).repeat(30, 1).requires_grad_()
+    torch.cdist(same, same).sum().backward()
+    assert not same.grad.any()

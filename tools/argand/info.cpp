@@ -66,8 +66,10 @@ int print_info() {
   std::printf("cpu         %d threads, %s vectors\n", get_num_threads(), vector_unit_name());
   print_gpus();
   std::printf("operators   %zu\n", all_ops().size());
-  std::printf("float32     %s: TF32 on GPUs %s\n", get_float32_precision().c_str(),
-              allow_tf32_cudnn() ? "in convolutions" : "nowhere");
+  const char* const tf32 = allow_tf32_matmul()  ? allow_tf32_cudnn() ? "products and convolutions" : "products"
+                           : allow_tf32_cudnn() ? "convolutions"
+                                                : "nothing";
+  std::printf("float32     %s: on GPUs, %s may use TF32\n", get_float32_precision().c_str(), tf32);
   std::printf("libraries   zlib %s, libpng %s\n", zlibVersion(), png_get_libpng_ver(nullptr));
   return 0;
 }

@@ -1,7 +1,7 @@
-// Elements that meet at one position: products in the order of the elements (add_rows.cuh), and the greatest or least,
+// Elements that meet at one position: products in the order of the elements (combine_rows.cuh), and the greatest or least,
 // by atomic operations on the result, which give the same bits in any order.
 #pragma once
-#include "argand/kernels/cuda/add_rows.cuh"
+#include "argand/kernels/cuda/combine_rows.cuh"
 #include "argand/kernels/cuda/complex.cuh"
 
 namespace argand {

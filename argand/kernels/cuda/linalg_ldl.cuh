@@ -2,9 +2,7 @@
 // kernels/linear_algebra.h. One block decomposes a matrix, and one thread solves for a column.  The steps are those of
 // kernels/cpu/linalg_ldl.cpp.
 #pragma once
-#include "argand/kernels/cuda/complex.cuh"
-#include "argand/kernels/cuda/types.cuh"
-#include "argand/runtime/cuda/early_start.cuh"
+#include "argand/kernels/cuda/linalg.cuh"
 
 namespace argand {
 
@@ -14,10 +12,6 @@ __global__ void widen_pivots(const int* pivots, int64_t* to, int64_t n) {
   if (i < n) to[i] = pivots[i];
 }
 
-template <class T>
-__device__ __forceinline__ Complex<T> conjugated(const Complex<T>& x) {
-  return {x.re, -x.im};
-}
 // The magnitude by which LAPACK chooses a pivot.
 template <class T>
 __device__ __forceinline__ T size_of(const Complex<T>& x) {
@@ -43,8 +37,8 @@ struct Largest {
   int64_t at;
 };
 
-// What find(i) gives for the i in [begin, end) with the largest size, the first of equal ones; size 0 if all are 0 or
-// NaN.  Of 256 threads.
+// The i in [begin, end) for which find(i) is largest, the first of equal ones, and that size; the size is 0 if all are
+// 0 or NaN.  All 256 threads of the block call it.
 template <class F>
 __device__ Largest largest_of(int64_t begin, int64_t end, F find) {
   __shared__ double sizes[256];
@@ -132,7 +126,7 @@ __global__ void __launch_bounds__(256) factor_hermitian(C* a, int* pivots, int* 
       at(k + tid, k + tid) = C(at(k + tid, k + tid).re);
     }
     __syncthreads();
-    // What is behind the block loses L D L^H of the block; its columns then become L.
+    // The rows and columns after the block lose the block's part of L D L^H.  Then its own columns become those of L.
     const int64_t first = k + rows, left = n - first;
     for (int64_t e = tid; e < left * left; e += step) {
       const int64_t i = first + e % left, j = first + e / left;

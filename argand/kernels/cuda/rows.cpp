@@ -12,7 +12,7 @@
 namespace argand::cuda {
 namespace {
 
-constexpr const char *kHeader = "argand/kernels/cuda/rows.cuh", *kAddHeader = "argand/kernels/cuda/add_rows.cuh",
+constexpr const char *kHeader = "argand/kernels/cuda/rows.cuh", *kSumHeader = "argand/kernels/cuda/combine_rows.cuh",
                      *kCombineHeader = "argand/kernels/cuda/combine_at.cuh";
 constexpr int kThreads = 256, kItems = 4, kPiece = 32, kColumnThreads = 128;
 // Rows of at least kWarp units are taken by warps, kTakeItems units a thread.
@@ -107,7 +107,7 @@ void put_rows(void* to, const cpu::RowBlock& s, int64_t item_size, const int64_t
               static_cast<const int*>(last.as<int>()));
 }
 
-// operation: a struct of add_rows.cuh.
+// `operation` names a struct of combine_rows.cuh.
 void combine_rows(const char* header, const char* operation, void* to, const cpu::RowBlock& s, ScalarType type,
                   const int64_t* index, int64_t n, const void* from) {
   if (n > kMaxCount || s.rows > std::numeric_limits<uint32_t>::max())
@@ -123,11 +123,11 @@ void combine_rows(const char* header, const char* operation, void* to, const cpu
   grid.blocks = blocks_for(pieces, grid.threads_y);
   grid.blocks_y = static_cast<unsigned>(std::min<int64_t>((columns + grid.threads - 1) / grid.threads, 65535));
   const int count = static_cast<int>(n);
-  launch(kernel_instance(header, "add_sorted_rows", code_type(type), operation), grid, to, from, rows.keys(),
+  launch(kernel_instance(header, "combine_sorted_rows", code_type(type), operation), grid, to, from, rows.keys(),
          rows.order(), count, s.rows, s.inner, columns, parts.as<void>());
   if (pieces > 1)
-    launch(kernel_instance(header, "add_row_parts", code_type(type), operation), grid, to, rows.keys(), count, s.rows,
-           s.inner, columns, static_cast<const void*>(parts.as<void>()));
+    launch(kernel_instance(header, "combine_row_parts", code_type(type), operation), grid, to, rows.keys(), count,
+           s.rows, s.inner, columns, static_cast<const void*>(parts.as<void>()));
 }
 
 void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64_t* index, int64_t n,
@@ -138,7 +138,7 @@ void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64
     s.inner *= 2;
     type = to_real_type(type);
   }
-  combine_rows(kAddHeader, "argand::Add", to, s, type, index, n, from);
+  combine_rows(kSumHeader, "argand::Add", to, s, type, index, n, from);
 }
 
 void combine_at(Combine how, void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n,

@@ -23,4 +23,7 @@ void check_has_data(const char* op, const Tensor& t);
 inline int64_t size_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.sizes()[dim]; }
 inline int64_t stride_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.strides()[dim]; }
 
+// The elements of a contiguous int64 tensor, in the memory of its device.
+inline const int64_t* numbers_in(const Tensor& index) { return static_cast<const int64_t*>(index.impl().data()); }
+
 }  // namespace argand::ops

@@ -32,8 +32,6 @@ Tensor positions_of(const Tensor& mask) {
   });
   return positions;
 }
-const int64_t* numbers(const Tensor& positions) { return static_cast<const int64_t*>(positions.impl().data()); }
-
 }  // namespace
 
 struct Nonzero : Kernel<NonzeroArgs> {
@@ -144,8 +142,8 @@ struct MaskedSelect : Kernel<MaskedSelectArgs> {
     if (!out.is_cpu()) {
       const Tensor at = positions_of(mask);
       exec::resize_output(out, at.sizes());
-      return blocks::take_rows.on(out.device())(from.impl().data(), {1, from.numel(), 1}, out.itemsize(), numbers(at),
-                                                at.numel(), out.impl().data());
+      return blocks::take_rows.on(out.device())(from.impl().data(), {1, from.numel(), 1}, out.itemsize(),
+                                                numbers_in(at), at.numel(), out.impl().data());
     }
     exec::resize_output(out, {count_true(mask)});
     const uint8_t* keep = raw<uint8_t>(mask);
@@ -191,8 +189,8 @@ struct MaskedScatter : Kernel<MaskedScatterArgs> {
     ARGAND_CHECK(ValueError, n <= source.numel(), "masked_scatter: expected the number of elements of source (",
                  source.numel(), ") to be >= number of ones in mask (", n, ")");
     if (at.defined())
-      return blocks::put_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.itemsize(), numbers(at), n,
-                                               source.impl().data());
+      return blocks::put_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.itemsize(), numbers_in(at),
+                                               n, source.impl().data());
     const uint8_t* put = raw<uint8_t>(mask);
     cpu::with_block_type(out.itemsize(), [&](auto block) {
       const auto* p = raw<decltype(block)>(source);

@@ -40,8 +40,6 @@ cpu::RowBlock block_of(const Tensor& t, int64_t dim) {
   return {a.outer, a.size, a.inner};
 }
 
-const int64_t* numbers(const Tensor& index) { return static_cast<const int64_t*>(index.impl().data()); }
-
 }  // namespace
 
 struct IndexSelect : Kernel<IndexSelectArgs> {
@@ -68,7 +66,7 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
         checked_index("index_select: INDICES element is out of DATA bounds", a.index, size_at(a.self, dim), dim);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
-    blocks::take_rows.on(out.device())(from.impl().data(), block_of(from, dim), from.itemsize(), numbers(index),
+    blocks::take_rows.on(out.device())(from.impl().data(), block_of(from, dim), from.itemsize(), numbers_in(index),
                                        index.numel(), out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -109,8 +107,8 @@ struct IndexAdd : Kernel<IndexAddArgs> {
     const Scalar alpha = is_integral(out.dtype()) ? Scalar(a.alpha.to<int64_t>()) : a.alpha;  // as PyTorch casts it
     const Tensor source =
         exec::dense_clone(alpha.equal(1) ? given : given * alpha, out.dtype());  // bool times 2 is an integer
-    blocks::add_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.dtype(), numbers(index), index.numel(),
-                                      source.impl().data());
+    blocks::add_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.dtype(), numbers_in(index),
+                                      index.numel(), source.impl().data());
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_source(const Ctx& c, const Tensor& g) {
@@ -149,7 +147,7 @@ struct IndexCopy : Kernel<IndexCopyArgs> {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_copy");
     const Tensor index = checked_index("index_copy", a.index, size_at(out, dim), dim), source = exec::dense(a.source);
     if (source.numel() == 0) return;
-    blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers(index),
+    blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers_in(index),
                                       index.numel(), source.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.index_fill(c.dim, c.index, 0); }
@@ -197,7 +195,7 @@ struct IndexFill : Kernel<IndexFillArgs> {
     const Tensor values = exec::new_tensor({{slices, split.inner}, out.dtype()}, out.device());
     exec::copy_elements(values, a.value);
     if (!out.is_cpu())
-      return blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers(index),
+      return blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers_in(index),
                                                index.numel(), values.impl().data());
     const int64_t zero = 0;
     for (int64_t o = 0; o < split.outer; ++o) {
@@ -237,7 +235,7 @@ struct Take : Kernel<TakeArgs> {
     const Tensor index = checked_index("take", a.index, a.self.numel(), 0, true);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
-    blocks::take_rows.on(out.device())(from.impl().data(), {1, from.numel(), 1}, from.itemsize(), numbers(index),
+    blocks::take_rows.on(out.device())(from.impl().data(), {1, from.numel(), 1}, from.itemsize(), numbers_in(index),
                                        index.numel(), out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {

@@ -96,7 +96,7 @@ ScalarType type_to_combine(ScalarType type, Meet meet) {
 void combine_on_device(Tensor& out, const Tensor& slots, const Tensor& src, Meet meet, bool include_self) {
   const ScalarType type = type_to_combine(out.dtype(), meet);
   const bool in_place = type == out.dtype() && include_self && meet != Meet::kMean;
-  const Tensor to = in_place ? out : exec::dense_clone(out.to(type)), from = exec::dense(src.to(type));
+  const Tensor to = in_place ? out : exec::dense_clone(out, type), from = src.to(type);
   if (!include_self) {
     const Tensor neutral = full(slots.sizes(), neutral_of(meet, out.dtype()), to.options());
     blocks::put_rows.on(to.device())(to.impl().data(), {1, to.numel(), 1}, element_size(type), numbers_in(slots),

@@ -5,9 +5,7 @@
 
 namespace argand::ops {
 
-inline const int64_t* numbers_in(const Tensor& index) { return static_cast<const int64_t*>(index.impl().data()); }
-
-// The shape of `index` as it runs through `t`, beside the index along dim.
+// The shape by which the blocks of kernels/along_dim.h walk through the elements of `index` and of the contiguous `t`.
 AlongDim along(const Tensor& index, const Tensor& t, int64_t dim);
 
 // For each element of `index`, the position in the contiguous `t` that it points to.

@@ -87,12 +87,9 @@ Tensor wide(const Tensor& t) { return t.to(op_math_type(t.dtype())); }
 
 // |a|^2 + |b|^2 - 2 a b of all rows as one product.  Distances of 0 have gradients of 0.
 Tensor euclidean_by_product(const Tensor& a, const Tensor& b) {
-  const auto with = [](const Tensor& x, double factor, bool length_first) {
-    const Tensor square = x.square().sum(-1, true), one = ones_like(square);
-    return cat({factor == 1 ? x : x * factor, length_first ? square : one, length_first ? one : square}, -1);
-  };
-  const Tensor square = with(a, -2, true).matmul(with(b, 1, false).mT());
-  const Tensor apart = square > 0;
+  const Tensor aa = a.square().sum(-1, true), bb = b.square().sum(-1, true);
+  const Tensor square = cat({a * -2, aa, ones_like(aa)}, -1).matmul(cat({b, ones_like(bb), bb}, -1).mT());
+  const Tensor apart = (square <= 0).logical_not();  // NaN counts
   return where(apart, where(apart, square, 1).sqrt(), 0);
 }
 

@@ -12,11 +12,11 @@ namespace argand {
 inline constexpr int kPiece = 32;
 
 template <class T>
-struct RowSum {
+struct RowAccumulator {
   using type = op_math_t<T>;
 };
 template <>
-struct RowSum<bool> {
+struct RowAccumulator<bool> {
   using type = int;
 };
 
@@ -58,8 +58,8 @@ struct SortedRows {
 
 // One column of one piece; `parts` are the column's, and lie `columns` apart.
 template <class Op, class T, class A>
-__device__ __forceinline__ void add_piece(const SortedRows& s, int piece, T* to, const T* from, int64_t inner, A* parts,
-                                          int64_t columns) {
+__device__ __forceinline__ void combine_piece(const SortedRows& s, int piece, T* to, const T* from, int64_t inner,
+                                              A* parts, int64_t columns) {
   const int end = s.end(piece);
   const bool continues = s.continues(piece), goes_on = s.goes_on(piece);
   for (int k = s.begin(piece); k < end;) {
@@ -68,24 +68,25 @@ __device__ __forceinline__ void add_piece(const SortedRows& s, int piece, T* to,
     while (last < end && s.keys[last] == key) ++last;
     const bool head = k == s.begin(piece) && continues, tail = last == end && goes_on;
     T& slot = to[int64_t{key} * inner];
-    A sum = head || tail ? Op::template neutral<A>() : convert<A>(slot);
+    A result = head || tail ? Op::template neutral<A>() : convert<A>(slot);
 #pragma unroll 4
-    for (; k < last; ++k) sum = Op::of(sum, convert<A>(from[int64_t{s.order[k]} * inner]));
+    for (; k < last; ++k) result = Op::of(result, convert<A>(from[int64_t{s.order[k]} * inner]));
     if (head)
-      parts[int64_t{2 * piece} * columns] = sum;
+      parts[int64_t{2 * piece} * columns] = result;
     else if (tail)
-      parts[int64_t{2 * piece + 1} * columns] = sum;
+      parts[int64_t{2 * piece + 1} * columns] = result;
     else
-      slot = convert<T>(sum);
+      slot = convert<T>(result);
   }
 }
 
-// to[o][index[k]] += from[o][k] of [outer, rows, inner] and [outer, n, inner].  x: pieces; y: columns (o, i).
-// parts[2 * piece] is the part of a row that began in an earlier piece, parts[2 * piece + 1] that of a row that
+// Combines from[o][k] with to[o][index[k]] of [outer, rows, inner] and [outer, n, inner].  x: pieces; y: columns (o,
+// i). parts[2 * piece] is the part of a row that began in an earlier piece, parts[2 * piece + 1] that of a row that
 // continues.
 template <class T, class Op>
-__global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, const unsigned* order, int n, int64_t rows,
-                                int64_t inner, int64_t columns, typename RowSum<T>::type* parts) {
+__global__ void combine_sorted_rows(T* to, const T* from, const unsigned* keys, const unsigned* order, int n,
+                                    int64_t rows, int64_t inner, int64_t columns,
+                                    typename RowAccumulator<T>::type* parts) {
   await_earlier_work();
   const SortedRows s{keys, order, n};
   const int piece = int(blockIdx.x * blockDim.y + threadIdx.y);
@@ -93,16 +94,16 @@ __global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, cons
   const int64_t step = int64_t{gridDim.y} * blockDim.x;
   for (int64_t c = int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < columns; c += step) {
     const int64_t o = c / inner, i = c - o * inner;
-    add_piece<Op>(s, piece, to + o * rows * inner + i, from + o * n * inner + i, inner, parts + c, columns);
+    combine_piece<Op>(s, piece, to + o * rows * inner + i, from + o * n * inner + i, inner, parts + c, columns);
   }
 }
 
-// Adds up a row that continues, from the piece in which it begins.
+// Combines the parts of a row that continues, from the piece in which it begins.
 template <class T, class Op>
-__global__ void add_row_parts(T* to, const unsigned* keys, int n, int64_t rows, int64_t inner, int64_t columns,
-                              const typename RowSum<T>::type* parts) {
+__global__ void combine_row_parts(T* to, const unsigned* keys, int n, int64_t rows, int64_t inner, int64_t columns,
+                                  const typename RowAccumulator<T>::type* parts) {
   await_earlier_work();
-  using A = typename RowSum<T>::type;
+  using A = typename RowAccumulator<T>::type;
   const SortedRows s{keys, nullptr, n};
   const int first = int(blockIdx.x * blockDim.y + threadIdx.y);
   if (first >= s.pieces() || !s.goes_on(first)) return;
@@ -112,13 +113,13 @@ __global__ void add_row_parts(T* to, const unsigned* keys, int n, int64_t rows, 
   for (int64_t c = int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < columns; c += step) {
     const int64_t o = c / inner, i = c - o * inner;
     T& slot = to[(o * rows + key) * inner + i];
-    A sum = Op::of(convert<A>(slot), parts[int64_t{2 * first + 1} * columns + c]);
+    A result = Op::of(convert<A>(slot), parts[int64_t{2 * first + 1} * columns + c]);
     int piece = first;
     do {
       ++piece;
-      sum = Op::of(sum, parts[int64_t{2 * piece} * columns + c]);
+      result = Op::of(result, parts[int64_t{2 * piece} * columns + c]);
     } while (s.goes_on(piece) && keys[s.end(piece) - 1] == key);
-    slot = convert<T>(sum);
+    slot = convert<T>(result);
   }
 }
 
