@@ -22,8 +22,8 @@ void add_one(T* to, const T* from, int64_t n, Sum) {
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<Sum>(to[i]) + static_cast<Sum>(from[i]));
 }
 
-// The order of additions is that of GPUs (kernels/cuda/combine_rows.cuh): positions, sorted by row, are cut into pieces of
-// kPiece, and a row that lies in several pieces is the sum of theirs, so that the error of a long sum stays small.
+// The order of additions is that of GPUs (kernels/cuda/combine_rows.cuh): positions, sorted by row, are cut into pieces
+// of kPiece, and a row that lies in several pieces is the sum of theirs, so that the error of a long sum stays small.
 constexpr int64_t kPiece = 32;
 bool in_one_piece(int64_t first, int64_t last) { return first / kPiece == (last - 1) / kPiece; }
 int64_t piece_end(int64_t k, int64_t last) { return std::min(last, (k / kPiece + 1) * kPiece); }

@@ -1,5 +1,5 @@
-// Elements that meet at one position: products in the order of the elements (combine_rows.cuh), and the greatest or least,
-// by atomic operations on the result, which give the same bits in any order.
+// Elements that meet at one position: products in the order of the elements (combine_rows.cuh), and the greatest or
+// least, by atomic operations on the result, which give the same bits in any order.
 #pragma once
 #include "argand/kernels/cuda/combine_rows.cuh"
 #include "argand/kernels/cuda/complex.cuh"
