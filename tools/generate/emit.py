@@ -336,7 +336,7 @@ def table(ops):
 ON_A_GPU = """## On a GPU
 
 Every operator runs on tensors of a GPU. {fallbacks}
-`tests/conformance/kernels_test.cpp` shows that no other kernel is missing.
+`tests/conformance/kernels_test.cpp` checks this.
 
 Some kernels leave some calls to the CPU: their tensors go there and the results return, with one warning that says why:
 
