@@ -41,9 +41,11 @@ def test_samplers(sampler):
 
 
 def test_batches_of_a_program():
-    chosen = [[0, 1], [5], [-1, 2, 2]]
-    found = [[t.tolist() for t in batch] for batch in DataLoader(DATA, batch_sampler=chosen)]
-    assert found == [[t.tolist() for t in of_samples([DATA[i] for i in indices])] for indices in chosen]
+    chosen = [[0, 1], [5], [-1, 2, 2], (3, 4), torch.tensor([6, 7]), torch.tensor([1, -2]), range(2, 5), iter([8, 9])]
+    expected = [[t.tolist() for t in of_samples([DATA[i] for i in indices])] for indices in [*chosen[:-1], [8, 9]]]
+    for workers in (0, 1):
+        chosen[-1] = [8, 9] if workers else iter([8, 9])  # an iterator is not sent
+        assert [[t.tolist() for t in batch] for batch in DataLoader(DATA, batch_sampler=chosen, num_workers=workers)] == expected
     assert list(BatchSampler(RandomSampler(DATA), 7, False))[0].__class__ is list
 
 

@@ -1,4 +1,7 @@
 """__torch_function__: subclasses, other classes and modes; what PyTorch 2.15 does with the same programs."""
+import subprocess
+import sys
+
 import argand as torch
 import pytest
 from argand import overrides
@@ -353,3 +356,19 @@ def test_inverting_deleting_and_gradients_are_asked_about():
     with pytest.raises(TypeError, match="does not support deleting items"):
         del torch.ones(2)[0]
     assert torch.Tensor.__del__ not in torch.overrides.get_testing_overrides() if hasattr(torch.Tensor, "__del__") else True
+
+
+def test_names_of_functions_lead_to_them(tmp_path):
+    """Under `python -m argand`, where torch does not show what is Argand's own."""
+    script = tmp_path / "names.py"
+    script.write_text("""
+import torch
+from torch.overrides import get_overridable_functions, resolve_name
+functions = get_overridable_functions()
+assert torch.add in functions[torch] and torch.special.sinc in functions[torch.special] and torch.Tensor.add in functions[torch.Tensor]
+wrong = [resolve_name(f) for group in functions.values() for f in group if resolve_name(f) and eval(resolve_name(f)) is not f]
+print(wrong, resolve_name(torch.special.sinc), sum(map(len, functions.values())) > 1000)
+""")
+    out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    assert out.stdout.split("\n")[0] == "[] torch.special.sinc True"

@@ -4,6 +4,7 @@ What all slices share a weight for is one call, in which slices are more of what
 own, or a weight's gradient, slices are groups of channels.
 """
 from .. import _C
+from .._untyped_storage import _is_alias_of
 from ._batch_rules import aligned, check_slice, joint_shape, loop, ranked, rule
 
 
@@ -137,7 +138,7 @@ def _batch_norm(level, op, arguments):
         for n, t in statistics.items():
             if t is not None:
                 value = level.front(t)
-                if _C._is_alias_of(value, given[n]) or size > 1 and value.stride(0) == 0:
+                if _is_alias_of(value, given[n]) or size > 1 and value.stride(0) == 0:
                     continue  # they are written, or there is no memory for those of each slice
                 value.copy_(given[n].view(size, -1))
     return _from_channels(outs[0], size), *(_per_slice(t, size) if t.numel() else t.expand(size, *t.shape) for t in outs[1:])

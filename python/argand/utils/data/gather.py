@@ -10,7 +10,7 @@ class Gatherer:
     def __init__(self, dataset):
         self._rows = None  # of the data set, for the indices of the subset
         if type(dataset) is Subset:
-            dataset, self._rows = dataset.dataset, _C.tensor(dataset.indices, dtype=_C.int64, device="cpu")
+            dataset, self._rows = dataset.dataset, _C.tensor(list(dataset.indices), dtype=_C.int64, device="cpu")
         self._dataset = dataset
 
     @staticmethod
@@ -27,14 +27,15 @@ class Gatherer:
         return Gatherer(dataset)
 
     def gather(self, index):
-        """The batch of these indices, a tensor of int64 or a list; None if only the samples can tell what it is, or what is wrong."""
+        """The batch of these indices, a tensor of int64 or any other sequence that a sampler gives; None if only the samples can tell
+        what the batch is, or what is wrong."""
         tensors = self._dataset.tensors
         if not all(type(t) is _C.Tensor and not (t.requires_grad and _C.is_grad_enabled()) for t in tensors):
             return None
-        if isinstance(index, list):
+        if not isinstance(index, _C.Tensor):
             if not _are_ints(index):
                 return None
-            index = _C.tensor(index, dtype=_C.int64, device="cpu")
+            index = _C.tensor(list(index), dtype=_C.int64, device="cpu")
         try:
             if self._rows is not None:
                 index = self._rows.index_select(0, index)
@@ -46,4 +47,4 @@ class Gatherer:
 
 
 def _are_ints(indices):
-    return isinstance(indices, list) and all(type(i) is int for i in indices)
+    return isinstance(indices, (list, tuple)) and all(type(i) is int for i in indices)

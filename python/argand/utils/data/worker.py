@@ -46,10 +46,12 @@ class Fetcher:
     def fetch(self, index):
         """The batch of these indices, a list or a tensor (or the sample of this index); of a stream, the next one.  StopIteration at
         its end."""
-        if self.gatherer is not None and (batch := self.gatherer.gather(index)) is not None:
-            return batch
-        if isinstance(index, _C.Tensor) and self.auto_collation:
-            index = index.tolist()
+        if self.gatherer is not None:
+            batch = self.gatherer.gather(index)
+            if batch is not None:
+                return batch
+            if isinstance(index, _C.Tensor):
+                index = index.tolist()
         return self.collate_fn(self._next(index) if self.iterator is not None else self._of(index))
 
     def _of(self, index):
