@@ -1,7 +1,6 @@
 // batch_norm, and the op with statistics and its backward that it is made of.
 #include <cmath>
 
-#include "argand/exec/slices.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/maybe.h"
@@ -60,17 +59,6 @@ void update_running(const Tensor& running, const A* now, double momentum, double
     r[j] = (1 - momentum) * r[j] + momentum * factor * static_cast<double>(now[j]);
   exec::copy_elements(running, next);
   running.storage()->bump_version("batch_norm");
-}
-
-// Within vmap the slices share the running statistics, or each slice has its own.
-template <class Args>
-void before_update(const Args& a) {
-  if (!exec::SlicesScope::active()) return;
-  Tensor input = a.input;
-  TensorSlots slots;
-  slots.push_back({&input, 0});
-  for (const Tensor& running : {a.running_mean, a.running_var})
-    if (running.defined()) exec::before_write(exec::Write("batch_norm"), slots, running);
 }
 
 // ---- the same in ops, for a GPU
@@ -152,7 +140,6 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
     } else {
       variance = exec::new_tensor({mean.impl().sizes, mean.dtype()}, device);
       blocks::channel_moments.on(device)(pass, x.impl().data(), mean.impl().data(), variance.impl().data());
-      before_update(a);
       update_running(a.running_mean, mean, a.momentum, 1);
       update_running(a.running_var, variance, a.momentum, n / (n - 1));
     }
@@ -172,7 +159,6 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
       return;
     }
     cpu::channel_moments(pass, x.impl().data(), mean, variance);
-    before_update(a);
     update_running(a.running_mean, mean, a.momentum, 1);
     update_running(a.running_var, variance, a.momentum, n / (n - 1));
   }

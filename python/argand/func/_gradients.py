@@ -104,7 +104,7 @@ class _Evaluated:
 
     def __init__(self, inputs, func, args, argnums, kwargs=None, has_aux=False, what=""):
         args, self.specs = _replaced(inputs, args, argnums)
-        with _C._Slices(gradients=True) as made_of_inputs:
+        with _C._TransformScope(gradients=True) as made_of_inputs:
             # Arguments that no gradient is taken by may be written, too: they are not captured.
             for x in tree_flatten((args, kwargs))[0]:
                 if isinstance(x, _C.Tensor):
@@ -257,7 +257,7 @@ def _jacobian(what, func, argnums, has_aux, randomness, table_of):
     def call(*args, **kwargs):
         forward = forward_ad._transform() if table_of is _by_columns else contextlib.nullcontext()
         with forward, _Inputs() as inputs:
-            with _C._DrawScope(randomness):
+            with _C._NoDraws() if randomness == "error" else contextlib.nullcontext():
                 at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
             at.take_tensors("vjp(f, *primals)")
             for place, tensors in (("inputs", inputs.flat), ("outputs", at.flat)):
