@@ -5,6 +5,7 @@ namespace argand::blocks {
 constinit Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool(cpu::adaptive_avg_pool);
 constinit Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward(cpu::adaptive_avg_pool_backward);
 constinit Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool(cpu::adaptive_max_pool);
+constinit Block<AddAt> add_at(nullptr);
 constinit Block<decltype(cpu::add_rows)> add_rows(cpu::add_rows);
 constinit Block<decltype(cpu::arg_extreme)> arg_extreme(cpu::arg_extreme);
 constinit Block<RunAttention> attention(cpu::attention);

@@ -99,6 +99,7 @@ namespace blocks {
 extern Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool;
 extern Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward;
 extern Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool;
+extern Block<AddAt> add_at;
 extern Block<decltype(cpu::add_rows)> add_rows;
 extern Block<decltype(cpu::arg_extreme)> arg_extreme;
 extern Block<RunAttention> attention;
