@@ -1,5 +1,7 @@
 // Attention with so much work that cuDNN does the forward pass, where there is one, and our kernels the gradient:
-// against float32, which our kernels do alone.
+// against float32, which our kernels do alone.  And masks of all layouts, against the CPU in float64.
+#include <functional>
+
 #include "argand/base/str.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/ops/functions.h"
@@ -54,6 +56,57 @@ TEST_F(CudaAttention, MuchWorkAgreesWithFloat32) {
       }
     }
   }
+}
+
+// Masks whose tiles are copied (rows in units of 16 bytes), and those that are read element by element.
+TEST_F(CudaAttention, MasksAgreeWithTheCpu) {
+  manual_seed(4);
+  constexpr int64_t kBatch = 2, kHeads = 4, kWidth = 40;
+  const auto mask_of = [](IntArrayRef sizes) {
+    const Tensor x = randn(sizes);
+    return x.masked_fill(x > 1.5, -INFINITY);
+  };
+  for (const auto& [queries, keys] : {std::pair<int64_t, int64_t>{200, 328}, {65, 64}, {70, 331}, {1, 8}, {130, 8}})
+    for (const int64_t kv_heads : {kHeads, int64_t{2}})
+      for (const int64_t width : {kWidth, int64_t{128}}) {
+        const auto as_it_is = [](const Tensor& t) { return t; };
+        const auto without_first = [&](const Tensor& t) { return t.narrow(1, t.size(1) - keys, keys); };
+        const std::pair<Tensor, std::function<Tensor(const Tensor&)>> masks[] = {
+            {mask_of({queries, keys}), as_it_is},
+            {mask_of({kBatch, kHeads, queries, keys}), as_it_is},
+            {mask_of({kBatch, 1, 1, keys}), as_it_is},
+            {mask_of({kHeads, queries, 1}), as_it_is},
+            {mask_of({keys, queries}), [](const Tensor& t) { return t.t(); }},
+            {mask_of({queries, keys + 8}), without_first},
+            {mask_of({queries, keys + 1}), without_first},
+            {cat({full({1, keys}, -INFINITY), mask_of({queries, keys})}).narrow(0, 0, queries), as_it_is}};
+        const Tensor given[] = {randn({kBatch, kHeads, queries, width}), randn({kBatch, kv_heads, keys, width}),
+                                randn({kBatch, kv_heads, keys, kWidth}), randn({kBatch, kHeads, queries, kWidth})};
+        for (const ScalarType type : {kHalf, kBFloat16, kFloat})
+          for (size_t m = 0; m < std::size(masks); ++m) {
+            std::vector<Tensor> results[3];
+            for (int i = 0; i < 3; ++i) {  // on the CPU, and twice on the GPU
+              const auto place = [&](const Tensor& t) { return i == 0 ? t.to(type).to(kDouble) : t.cuda().to(type); };
+              std::vector<Tensor> inputs;
+              for (int n = 0; n < 3; ++n) inputs.push_back(place(given[n]).requires_grad_());
+              const Tensor mask = masks[m].second(place(masks[m].first));
+              const Tensor out = scaled_dot_product_attention(inputs[0], inputs[1], inputs[2], mask, 0.0, false, {},
+                                                              kv_heads != kHeads);
+              out.backward(place(given[3]));
+              results[i].push_back(out.detach());
+              for (const Tensor& x : inputs) results[i].push_back(x.grad());
+            }
+            const double tolerance = type == kHalf ? 2e-3 : type == kBFloat16 ? 1.6e-2 : 2e-5;
+            for (size_t r = 0; r < results[0].size(); ++r) {
+              SCOPED_TRACE(str("result ", r, " of ", queries, " x ", keys, " x ", width, ", ", kv_heads,
+                               " heads, mask ", m, ", ", type));
+              const double most = results[0][r].abs().max().item<double>(),
+                           off = (results[1][r].cpu().to(kDouble) - results[0][r]).abs().max().item<double>();
+              EXPECT_LE(off, tolerance * most + 1e-6);
+              EXPECT_TRUE(equal(results[1][r], results[2][r])) << "not the same bits again";
+            }
+          }
+      }
 }
 
 }  // namespace

@@ -130,6 +130,8 @@ struct FusedAttention : Kernel<FusedAttentionArgs> {
     s.add({s->real({2, 2, 3, 2}), s->real({2, 2, 4, 2}), s->real({2, 2, 4, 2}), s->boolean({2, 1, 1, 4}), 0, false});
     s.add({s->real({1, 1, 70, 2}, -1, 1), s->real({1, 1, 520, 2}, -1, 1), s->real({1, 1, 520, 2}), s->real({70, 1}), 0,
            false});
+    s.add({s->real({1, 2, 20, 8}, -1, 1), s->real({1, 1, 72, 8}, -1, 1), s->real({1, 1, 72, 8}), s->real({2, 20, 72}),
+           0, false});  // rows of the mask in units of 16 bytes
     s.add({s->real({1, 4, 3, 8}, -1, 1), s->real({1, 2, 5, 8}, -1, 1), s->real({1, 2, 5, 72}), {}, 0, false});
     s.add({s->real({1, 1, 2, 2}), s->real({1, 1, 0, 2}), s->real({1, 1, 0, 2}), {}, 0, false});
     s.fails({s->real({3, 4}), s->real({5, 4}), s->real({5, 2}), {}, 0, false},
