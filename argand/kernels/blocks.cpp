@@ -71,6 +71,7 @@ constinit Block<RunLdlSolve> solve_ldl(cpu::solve_ldl);
 constinit Block<RunLuSolve> solve_lu(cpu::solve_lu);
 constinit Block<RunTriangleSolve> solve_triangle(cpu::solve_triangle);
 constinit Block<decltype(cpu::sort_first)> sort_first(cpu::sort_first);
+constinit Block<SortNumbers> sort_numbers(nullptr);
 constinit Block<decltype(cpu::take_rows)> take_rows(cpu::take_rows);
 constinit Block<TakesAttention> takes_attention(cpu::takes_attention);
 constinit Block<decltype(cpu::total_loss)> total_loss(cpu::total_loss);

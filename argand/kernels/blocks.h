@@ -43,6 +43,7 @@
 #include "argand/kernels/draw.h"
 #include "argand/kernels/loss_scale.h"
 #include "argand/kernels/numbers.h"
+#include "argand/kernels/sort_numbers.h"
 #include "argand/runtime/backend.h"
 
 namespace argand {
@@ -164,6 +165,7 @@ extern Block<RunLdlSolve> solve_ldl;
 extern Block<RunLuSolve> solve_lu;
 extern Block<RunTriangleSolve> solve_triangle;
 extern Block<decltype(cpu::sort_first)> sort_first;
+extern Block<SortNumbers> sort_numbers;
 extern Block<decltype(cpu::take_rows)> take_rows;
 extern Block<TakesAttention> takes_attention;
 extern Block<decltype(cpu::total_loss)> total_loss;
