@@ -103,7 +103,7 @@ size_t mask_bytes(const Attention& a, const Form& f) {
 // at least eight units (SharedTile).
 bool stages_mask(const Attention& a, const Form& f, size_t bytes) {
   const int64_t size = element_size(a.type), chunk = 16 / size;
-  return a.mask_type == a.type && a.mask.strides[3] == 1 && a.keys % chunk == 0 && in_vectors(a.mask, chunk) &&
+  return a.mask_type == a.type && a.mask.strides[3] == 1 && a.mask_columns % chunk == 0 && in_vectors(a.mask, chunk) &&
          f.columns % (8 * chunk) == 0 && bytes + mask_bytes(a, f) <= static_cast<size_t>(shared_memory_per_block());
 }
 

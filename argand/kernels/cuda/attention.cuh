@@ -37,7 +37,7 @@ __device__ __forceinline__ void load_mask(const MaskTile<T, kWidth, kRows>& to, 
                                           int head, int query, int key) {
   const AttentionMask& m = a.mask;
   const T* from = static_cast<const T*>(m.data) + batch * m.batch + head * m.head + query * m.row + key;
-  to.template load<kThreads>(from, m.row, a.queries - query, a.keys - key, true);
+  to.template load<kThreads>(from, m.row, a.queries - query, a.keys - key);
 }
 
 // The scores of one head, and which weights dropout keeps.
@@ -162,6 +162,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   using P = Products<T>;
   constexpr int kRows = kWarps * 16, kThreads = kWarps * 32, kScoreTiles = kColumns / 8;
   using Columns = typename P::template Tile<kWidth, kColumns>;
+  using Mask = MaskTile<T, kColumns, kRows>;
   extern __shared__ __align__(1024) unsigned char attention_memory[];
   T* memory = reinterpret_cast<T*>(attention_memory);
   const typename P::template Tile<kWidth, kRows> q(memory);
@@ -179,12 +180,13 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   const auto keys_at = [&](int step) { return Columns(memory + (kRows + step % 2 * kColumns) * kWidth); };
   const auto values_at = [&](int step) { return Columns(memory + (kRows + (2 + step % 2) * kColumns) * kWidth); };
   const auto mask_at = [&](int step) {
-    return MaskTile<T, kColumns, kRows>(memory + (kRows + 4 * kColumns) * kWidth + step % 2 * (kRows * kColumns));
+    return memory + (kRows + 4 * kColumns) * kWidth + step % 2 * (kRows * kColumns);
   };
   const auto load_keys = [&](int step) {
     const int begin = step * kColumns;
     keys_at(step).template load<kThreads>(keys + begin * key.row, key.row, a.keys - begin, a.width, a.vectors);
-    if constexpr (kMask == kStagedMask) load_mask<kThreads>(mask_at(step), a, batch, head, first, begin);
+    if constexpr (kMask == kStagedMask)
+      load_mask<kThreads>(Mask(mask_at(step), a.mask.row == 0), a, batch, head, first, begin);
   };
   const auto load_values = [&](int step) {
     const int begin = step * kColumns;
@@ -198,7 +200,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   // Turns scores into weights, relative to the greatest score so far: earlier sums are scaled down.
   const auto weigh = [&](int step, auto edge) {
     const int begin = step * kColumns;
-    if constexpr (kMask == kStagedMask) mask_at(step).add_to(s, row, a.scale);
+    if constexpr (kMask == kStagedMask) Mask(mask_at(step), a.mask.row == 0).add_to(s, row, a.scale);
     scores.template finish<edge()>(s, [&](int n, int i) -> typename decltype(scores)::Place {
       return {first + row + tile_row() + i / 2 * 8, begin + n * 8 + tile_column() + i % 2};
     });
@@ -338,6 +340,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   using P = Products<T>;
   constexpr int kRows = kWarps * 16, kThreads = kWarps * 32, kScoreTiles = kColumns / 8;
   using Columns = typename P::template Tile<kWidth, kColumns>;
+  using Mask = MaskTile<T, kRows, kColumns>;
   extern __shared__ __align__(1024) unsigned char attention_memory[];
   T* memory = reinterpret_cast<T*>(attention_memory);
   const typename P::template Tile<kWidth, kRows> k(memory), v(memory + kRows * kWidth);
@@ -352,8 +355,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   const auto queries_at = [&](int step) { return Columns(staged + step % 2 * (2 * kColumns * kWidth)); };
   const auto grads_at = [&](int step) { return Columns(staged + (step % 2 * 2 + 1) * (kColumns * kWidth)); };
   const auto mask_at = [&](int step) {
-    T* masks = reinterpret_cast<T*>(staged_numbers + 4 * kColumns);
-    return MaskTile<T, kRows, kColumns>(masks + step % 2 * (kRows * kColumns));
+    return reinterpret_cast<T*>(staged_numbers + 4 * kColumns) + step % 2 * (kRows * kColumns);
   };
   const auto load = [&](int step) {
     const int head = kv_head * group + step / each, begin = (skipped + step % each) * kColumns;
@@ -361,7 +363,8 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
                                              a.queries - begin, a.width, a.vectors);
     grads_at(step).template load<kThreads>(rows_of<T>(grad, batch, head) + begin * grad.row, grad.row,
                                            a.queries - begin, a.value_width, a.vectors);
-    if constexpr (kMask == kStagedMask) load_mask<kThreads>(mask_at(step), a, batch, head, begin, first);
+    if constexpr (kMask == kStagedMask)
+      load_mask<kThreads>(Mask(mask_at(step), a.mask.row == 0), a, batch, head, begin, first);
     float* n = staged_numbers + step % 2 * (2 * kColumns);
     const int64_t at = (int64_t{batch} * a.heads + head) * a.queries + begin;
     for (int i = threadIdx.x; i < kColumns; i += kThreads) {
@@ -394,7 +397,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
     P::template start_by_rows<kWidth, kRows, kColumns>(weights, k, row, q);
     P::template start_by_rows<kWidth, kRows, kColumns>(slopes, v, row, g);
     P::template await<1>(weights);
-    if constexpr (kMask == kStagedMask) mask_at(step).add_transposed_to(weights, row, a.scale);
+    if constexpr (kMask == kStagedMask) Mask(mask_at(step), a.mask.row == 0).add_transposed_to(weights, row, a.scale);
     scores.template finish<edge()>(weights, [&](int n, int i) -> typename decltype(scores)::Place {
       return {begin + n * 8 + tile_column() + i % 2, first + row + tile_row() + i / 2 * 8};
     });
@@ -471,6 +474,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   using P = Products<T>;
   constexpr int kRows = kWarps * 16, kThreads = kWarps * 32, kScoreTiles = kColumns / 8;
   using Columns = typename P::template Tile<kWidth, kColumns>;
+  using Mask = MaskTile<T, kColumns, kRows>;
   extern __shared__ __align__(1024) unsigned char attention_memory[];
   T* memory = reinterpret_cast<T*>(attention_memory);
   const typename P::template Tile<kWidth, kRows> q(memory), g(memory + kRows * kWidth);
@@ -485,12 +489,11 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
 
   const auto keys_at = [&](int step) { return Columns(staged + step % 2 * (2 * kColumns * kWidth)); };
   const auto values_at = [&](int step) { return Columns(staged + (step % 2 * 2 + 1) * (kColumns * kWidth)); };
-  const auto mask_at = [&](int step) {
-    return MaskTile<T, kColumns, kRows>(staged + 4 * kColumns * kWidth + step % 2 * (kRows * kColumns));
-  };
+  const auto mask_at = [&](int step) { return staged + 4 * kColumns * kWidth + step % 2 * (kRows * kColumns); };
   const auto load = [&](int step) {
     const int begin = step * kColumns;
-    if constexpr (kMask == kStagedMask) load_mask<kThreads>(mask_at(step), a, batch, head, first, begin);
+    if constexpr (kMask == kStagedMask)
+      load_mask<kThreads>(Mask(mask_at(step), a.mask.row == 0), a, batch, head, first, begin);
     keys_at(step).template load<kThreads>(keys + begin * key.row, key.row, a.keys - begin, a.width, a.vectors);
     values_at(step).template load<kThreads>(values + begin * value.row, value.row, a.keys - begin, a.value_width,
                                             a.vectors);
@@ -524,7 +527,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
     P::template start_by_rows<kWidth, kRows, kColumns>(weights, q, row, k);
     P::template start_by_rows<kWidth, kRows, kColumns>(slopes, g, row, v);
     P::template await<1>(weights);
-    if constexpr (kMask == kStagedMask) mask_at(step).add_to(weights, row, a.scale);
+    if constexpr (kMask == kStagedMask) Mask(mask_at(step), a.mask.row == 0).add_to(weights, row, a.scale);
     scores.template finish<edge()>(weights, [&](int n, int i) -> typename decltype(scores)::Place {
       return {first + row + tile_row() + i / 2 * 8, begin + n * 8 + tile_column() + i % 2};
     });

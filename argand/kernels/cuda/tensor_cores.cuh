@@ -195,14 +195,14 @@ class SharedTile {
   }
 
  protected:
-  // What left() and right_down() make operands of.
-  __device__ __forceinline__ void left_words(unsigned (&x)[4], int row, int depth) const {
+  // What left() and right_down() make operands of; if not from `rows`, then the first one stands for all of them.
+  __device__ __forceinline__ void left_words(unsigned (&x)[4], int row, int depth, bool rows = true) const {
     const int lane = threadIdx.x % 32;
-    matrices(x, at(row, depth * 2, lane % 16, lane / 16));
+    matrices(x, at(row, depth * 2, rows ? lane % 16 : 0, lane / 16));
   }
-  __device__ __forceinline__ void right_words(unsigned (&x)[4], int depth, int column) const {
+  __device__ __forceinline__ void right_words(unsigned (&x)[4], int depth, int column, bool rows = true) const {
     const int lane = threadIdx.x % 32;
-    transposed_matrices(x, at(depth * 16, column / kChunk, lane % 16, lane / 16));
+    transposed_matrices(x, at(depth * 16, column / kChunk, rows ? lane % 16 : 0, lane / 16));
   }
   __device__ __forceinline__ T element(int row, int column) const {
     return data_[row * kWidth + (column / kChunk ^ row % 8) * kChunk + column % kChunk];
