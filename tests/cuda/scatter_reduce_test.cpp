@@ -96,11 +96,12 @@ TEST_F(CudaScatterReduce, ProductsSumsAndMeans) {
       }
 }
 
-// Enough elements for each position that tiles of them are added up (kernels/cuda/add_at.h): of one range of positions,
-// of several, with all in one, and with positions that nothing meets.
+// Enough elements for the positions that tiles of them are added up (kernels/cuda/add_at.h): of one range of positions,
+// of several or more than a block has threads, with half of the elements in eight positions, and with positions that
+// nothing meets.
 TEST_F(CudaScatterReduce, ManyThatMeet) {
   for (const ScalarType type : {kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble})
-    for (const int64_t size : {3, 512, 513, 5000, 40000})
+    for (const int64_t size : {3, 512, 513, 5000, 40000, 600000})
       for (const bool uniform : {true, false}) {
         constexpr int64_t kCount = 700001;
         const bool whole = is_integral(type);

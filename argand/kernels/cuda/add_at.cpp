@@ -30,8 +30,10 @@ void add_tiles(const ByRange& e, void* to, int64_t size, ScalarType type, int64_
   const Scratch begins((ranges + 1) * number), first_tiles((ranges + 1) * number), counts(sums_of * number),
       sums(sums_of * std::max<int64_t>(element_size(type), 4));
   const auto count = static_cast<unsigned>(n), cut = static_cast<unsigned>(ranges);
-  launch(kernel_instance(kHeader, "cut_ranges", e.type), {1, kCutThreads}, e.positions, count, cut,
-         begins.as<unsigned>(), first_tiles.as<unsigned>());
+  launch(kernel_instance(kHeader, "find_ranges", e.type), {blocks_for(ranges + 1, kThreads), kThreads}, e.positions,
+         count, cut, begins.as<unsigned>());
+  launch(kernel(kHeader, "count_tiles"), {1, kCutThreads}, static_cast<const unsigned*>(begins.as<unsigned>()), cut,
+         first_tiles.as<unsigned>());
   const Kernel add = kernel_instance(kHeader, "add_tiles", type, e.type);
   const size_t of_warps = kAddThreads / 32 * kPlaces * sizeof(uint64_t);
   const size_t bytes = std::max(of_warps, static_cast<size_t>(kTileElements * element_size(type)));
@@ -46,14 +48,14 @@ void add_tiles(const ByRange& e, void* to, int64_t size, ScalarType type, int64_
 
 }  // namespace
 
-bool many_meet(int64_t size, ScalarType type, int64_t n) {
-  // With fewer elements most tiles are not full.
-  const bool fill_tiles = n > kTileElements && n / static_cast<int64_t>(kTileElements / 2) >= ranges_of(size);
-  return !is_complex(type) && fill_tiles && n < int64_t{1} << 31;
+bool adds_in_tiles(int64_t size, ScalarType type, int64_t n) {
+  // With fewer elements a range the blocks have too little to do.
+  const bool enough = n > kTileElements && n / static_cast<int64_t>(kPlaces) >= ranges_of(size);
+  return !is_complex(type) && enough && n < int64_t{1} << 31;
 }
 
-void add_at_of_many(void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n, const void* from,
-                    int64_t* met) {
+void add_at_in_tiles(void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n, const void* from,
+                     int64_t* met) {
   if (size <= kPlaces) return add_tiles({slots, "long long", nullptr, from}, to, size, type, n, met);
   const int bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(size - 1)));
   const Scratch memory(2 * n * static_cast<int64_t>(sizeof(unsigned)));

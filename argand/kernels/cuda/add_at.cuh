@@ -1,4 +1,4 @@
-// Sums of the elements that meet at one position, and how many they are, where many meet (kernels/cuda/add_at.h).
+// Sums of the elements that meet at one position, and how many they are, by tiles (kernels/cuda/add_at.h).
 //
 // Positions are numbers below `size`; kPlaces neighbouring ones make a range.  Elements come sorted by range.  Those of
 // a range are cut into tiles, and a block puts the elements of a tile in order by position, in shared memory, and adds
@@ -21,10 +21,13 @@ struct SumType<T, false> {
 template <class T>
 using sum_t = typename SumType<T>::type;
 
-// The first of the n sorted positions that belongs to `range` or a later one.
+// begins[r], where the elements of range r begin, and n after the last range: a thread searches for each.
 template <class Key>
-__device__ __forceinline__ unsigned range_begin(const Key* positions, unsigned n, unsigned range) {
-  unsigned begin = 0, end = n;
+__global__ void find_ranges(const Key* positions, unsigned n, unsigned ranges, unsigned* begins) {
+  await_earlier_work();
+  const unsigned range = blockIdx.x * blockDim.x + threadIdx.x;
+  if (range > ranges) return;
+  unsigned begin = range < ranges ? 0 : n, end = n;
   while (begin < end) {
     const unsigned middle = begin + (end - begin) / 2;
     if (static_cast<unsigned>(positions[middle]) >> kPlaceBits < range)
@@ -32,34 +35,30 @@ __device__ __forceinline__ unsigned range_begin(const Key* positions, unsigned n
     else
       end = middle;
   }
-  return begin;
+  begins[range] = begin;
 }
 
-// begins[r], where the elements of range r begin, and first_tiles[r], the number of its first tile; one more of each
-// gives the ends.  One block.
-template <class Key>
+// first_tiles[r], the number of the first tile of range r, and that of all tiles after the last range.  One block,
+// whose threads have a stretch of ranges each.
 __global__ void __launch_bounds__(kCutThreads)
-    cut_ranges(const Key* positions, unsigned n, unsigned ranges, unsigned* begins, unsigned* first_tiles) {
+    count_tiles(const unsigned* begins, unsigned ranges, unsigned* first_tiles) {
   await_earlier_work();
   __shared__ unsigned of_warps[kCutThreads / kWarp];
-  const unsigned t = threadIdx.x;
-  for (unsigned r = t; r <= ranges; r += kCutThreads) begins[r] = r < ranges ? range_begin(positions, n, r) : n;
+  const unsigned t = threadIdx.x, each = (ranges + kCutThreads - 1) / kCutThreads;
+  const unsigned begin = min(t * each, ranges), end = min(begin + each, ranges);
+  const auto tiles_of = [&](unsigned r) { return (begins[r + 1] - begins[r] + kTileElements - 1) / kTileElements; };
+  unsigned tiles = 0;
+  for (unsigned r = begin; r < end; ++r) tiles += tiles_of(r);
+  const unsigned upto = warp_sum_upto(tiles);
+  if (t % kWarp == kWarp - 1) of_warps[t / kWarp] = upto;
   __syncthreads();
-  unsigned tiles_before = 0;
-  for (unsigned first = 0; first < ranges; first += kCutThreads) {
-    const unsigned r = first + t, elements = r < ranges ? begins[r + 1] - begins[r] : 0;
-    const unsigned tiles = (elements + kTileElements - 1) / kTileElements, upto = warp_sum_upto(tiles);
-    if (t % kWarp == kWarp - 1) of_warps[t / kWarp] = upto;
-    __syncthreads();
-    unsigned before = tiles_before + upto - tiles;
-    for (unsigned w = 0; w < kCutThreads / kWarp; ++w) {
-      if (w < t / kWarp) before += of_warps[w];
-      tiles_before += of_warps[w];
-    }
-    if (r < ranges) first_tiles[r] = before;
-    __syncthreads();  // `of_warps` is written again
+  unsigned before = upto - tiles;
+  for (unsigned w = 0; w < t / kWarp; ++w) before += of_warps[w];
+  if (t == kCutThreads - 1) first_tiles[ranges] = before + tiles;
+  for (unsigned r = begin; r < end; ++r) {
+    first_tiles[r] = before;
+    before += tiles_of(r);
   }
-  if (t == 0) first_tiles[ranges] = tiles_before;
 }
 
 // The sum of values[begin], ..., values[end - 1], in an order that depends on their number only.  All lanes of the warp
@@ -105,11 +104,13 @@ __global__ void __launch_bounds__(kAddThreads, 2)
   const unsigned begin = begins[range] + (tile - first_tiles[range]) * kTileElements;
   const unsigned left = begins[range + 1] - begin, held = left < kTileElements ? left : kTileElements;
 
-  const unsigned first = unsigned(warp * kWarp * kItems + lane);  // of this thread, in the tile; then every 32nd
+  // The first of this thread, in the tile, of `each`; then every 32nd.  Each warp has as many as the others.
+  const unsigned each = (held + kAddThreads - 1) / kAddThreads, first = warp * kWarp * each + lane;
+  const auto has = [&](int j) { return j < int(each) && first + j * kWarp < held; };
   unsigned place[kItems];
 #pragma unroll
   for (int j = 0; j < kItems; ++j)
-    place[j] = first + j * kWarp < held ? static_cast<unsigned>(positions[begin + first + j * kWarp]) % kPlaces : 0;
+    place[j] = has(j) ? static_cast<unsigned>(positions[begin + first + j * kWarp]) % kPlaces : 0;
   auto* of_places = reinterpret_cast<DigitOfWarp*>(memory);  // [warp][place]
   for (int i = t; i < kWarps * kPlaces; i += kAddThreads) of_places[i] = {0, 0};
   __syncthreads();
@@ -117,7 +118,7 @@ __global__ void __launch_bounds__(kAddThreads, 2)
   constexpr int kRankBits = 16;
 #pragma unroll
   for (int j = 0; j < kItems; ++j)
-    place[j] |= rank_in_warp(of_places + warp * kPlaces, place[j], first + j * kWarp < held) << kRankBits;
+    if (j < int(each)) place[j] |= rank_in_warp(of_places + warp * kPlaces, place[j], has(j)) << kRankBits;
   __syncthreads();
   // Where the elements of a place begin in the tile, and in that stretch those of each warp.
   unsigned of_thread = 0;
@@ -150,13 +151,13 @@ __global__ void __launch_bounds__(kAddThreads, 2)
 #pragma unroll
   for (int j = 0; j < kItems; ++j) {
     const unsigned i = begin + first + j * kWarp;
-    if (first + j * kWarp < held) x[j] = from[order ? order[i] : i];
+    if (has(j)) x[j] = from[order ? order[i] : i];
   }
   __syncthreads();  // nobody needs the warps' places
   auto* values = reinterpret_cast<T*>(memory);
 #pragma unroll
   for (int j = 0; j < kItems; ++j)
-    if (first + j * kWarp < held) values[place[j]] = x[j];
+    if (has(j)) values[place[j]] = x[j];
   __syncthreads();
 #pragma unroll
   for (int e = 0; e < kEach; ++e) {

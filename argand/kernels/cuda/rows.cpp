@@ -134,8 +134,8 @@ void combine_rows(const char* header, const char* operation, void* to, const cpu
 void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64_t* index, int64_t n,
               const void* from) {
   if (given.outer * n * given.inner == 0) return;
-  if (given.outer * given.inner == 1 && many_meet(given.rows, type, n))
-    return add_at_of_many(to, given.rows, type, index, n, from, nullptr);
+  if (given.outer * given.inner == 1 && adds_in_tiles(given.rows, type, n))
+    return add_at_in_tiles(to, given.rows, type, index, n, from, nullptr);
   cpu::RowBlock s = given;
   if (is_complex(type)) {  // real and imaginary parts are columns of their own
     s.inner *= 2;
@@ -146,7 +146,7 @@ void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64
 
 void add_at(void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n, const void* from, int64_t* met) {
   if (n == 0) return;
-  if (many_meet(size, type, n)) return add_at_of_many(to, size, type, slots, n, from, met);
+  if (adds_in_tiles(size, type, n)) return add_at_in_tiles(to, size, type, slots, n, from, met);
   add_rows(to, {1, size, 1}, type, slots, n, from);
   if (met)
     launch(kernel("argand/kernels/cuda/add_at.cuh", "count_at"), {blocks_for(n, kThreads), kThreads}, slots, n, met);
