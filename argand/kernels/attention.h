@@ -31,7 +31,8 @@ struct Attention {
   // part, or `type`, added to the scores.  No data: no mask.
   AttentionOperand mask;
   ScalarType mask_type;
-  double dropout;  // the probability that a weight becomes 0; on the CPU it must be 0
+  int64_t mask_columns;  // how many elements of each row of the mask there are in memory: `keys` or more
+  double dropout;        // the probability that a weight becomes 0; on the CPU it must be 0
   // [2] int64: the state of the generator, for `dropout`.  The forward pass writes it.
   void* random_state;
 };

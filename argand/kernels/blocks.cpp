@@ -5,6 +5,7 @@ namespace argand::blocks {
 constinit Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool(cpu::adaptive_avg_pool);
 constinit Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward(cpu::adaptive_avg_pool_backward);
 constinit Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool(cpu::adaptive_max_pool);
+constinit Block<AddAt> add_at(nullptr);
 constinit Block<decltype(cpu::add_rows)> add_rows(cpu::add_rows);
 constinit Block<decltype(cpu::arg_extreme)> arg_extreme(cpu::arg_extreme);
 constinit Block<RunAttention> attention(cpu::attention);
@@ -70,6 +71,7 @@ constinit Block<RunLdlSolve> solve_ldl(cpu::solve_ldl);
 constinit Block<RunLuSolve> solve_lu(cpu::solve_lu);
 constinit Block<RunTriangleSolve> solve_triangle(cpu::solve_triangle);
 constinit Block<decltype(cpu::sort_first)> sort_first(cpu::sort_first);
+constinit Block<SortNumbers> sort_numbers(nullptr);
 constinit Block<decltype(cpu::take_rows)> take_rows(cpu::take_rows);
 constinit Block<TakesAttention> takes_attention(cpu::takes_attention);
 constinit Block<decltype(cpu::total_loss)> total_loss(cpu::total_loss);

@@ -43,6 +43,7 @@
 #include "argand/kernels/draw.h"
 #include "argand/kernels/loss_scale.h"
 #include "argand/kernels/numbers.h"
+#include "argand/kernels/sort_numbers.h"
 #include "argand/runtime/backend.h"
 
 namespace argand {
@@ -99,6 +100,7 @@ namespace blocks {
 extern Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool;
 extern Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward;
 extern Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool;
+extern Block<AddAt> add_at;
 extern Block<decltype(cpu::add_rows)> add_rows;
 extern Block<decltype(cpu::arg_extreme)> arg_extreme;
 extern Block<RunAttention> attention;
@@ -163,6 +165,7 @@ extern Block<RunLdlSolve> solve_ldl;
 extern Block<RunLuSolve> solve_lu;
 extern Block<RunTriangleSolve> solve_triangle;
 extern Block<decltype(cpu::sort_first)> sort_first;
+extern Block<SortNumbers> sort_numbers;
 extern Block<decltype(cpu::take_rows)> take_rows;
 extern Block<TakesAttention> takes_attention;
 extern Block<decltype(cpu::total_loss)> total_loss;

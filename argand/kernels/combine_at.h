@@ -1,4 +1,4 @@
-// Elements that meet at one position: blocks::combine_at.
+// Elements that meet at one position: blocks::combine_at and blocks::add_at.
 #pragma once
 #include <cstdint>
 
@@ -13,5 +13,10 @@ enum class Combine { kProduct, kGreatest, kLeast };
 // bits. REQUIRES for kGreatest and kLeast: a type with an order and of at least two bytes.
 using CombineAt = void(Combine how, void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n,
                        const void* from);
+
+// to[slots[k]] += from[k] for all k < n, in an order that is the same in every call, and met[slots[k]] += 1, unless
+// `met` is null.  Slots are in [0, size).
+using AddAt = void(void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n, const void* from,
+                   int64_t* met);
 
 }  // namespace argand

@@ -1,6 +1,7 @@
 // Elements that meet at one position on a GPU, of all dtypes, against the CPU.
 #include <limits>
 
+#include "argand/base/str.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/cuda/device_fixture.h"
@@ -93,6 +94,50 @@ TEST_F(CudaScatterReduce, ProductsSumsAndMeans) {
                   (is_floating_point(type) && type != kFloat && type != kDouble ? 2 : 400) * eps * (complex ? 40 : 4))
             << reduce << " " << str(type) << " " << include_self;
       }
+}
+
+// Enough elements for the positions that tiles of them are added up (kernels/cuda/add_at.h): of one range of positions,
+// of several or more than a block has threads, with half of the elements in eight positions, and with positions that
+// nothing meets.
+TEST_F(CudaScatterReduce, ManyThatMeet) {
+  for (const ScalarType type : {kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble})
+    for (const int64_t size : {3, 512, 513, 5000, 40000, 600000})
+      for (const bool uniform : {true, false}) {
+        constexpr int64_t kCount = 700001;
+        const bool whole = is_integral(type);
+        const Tensor at = uniform ? randint(size, {kCount}) : positions(kCount, size), there = at.cuda();
+        const auto make = [&](int64_t n) { return (whole ? randint(-3, 4, {n}) : randn({n})).to(type); };
+        const Tensor to = make(size), from = make(kCount), wide = from.to(whole ? kLong : kDouble);
+        for (const char* reduce : {"sum", "mean"})
+          for (const bool include_self : {true, false}) {
+            SCOPED_TRACE(str(reduce, " ", type, " into ", size, include_self ? "" : " without self"));
+            const Tensor expected = to.to(wide.dtype()).scatter_reduce(0, at, wide, reduce, include_self);
+            const Tensor found = to.cuda().scatter_reduce(0, there, from.cuda(), reduce, include_self);
+            const Tensor again = to.cuda().scatter_reduce(0, there, from.cuda(), reduce, include_self);
+            EXPECT_TRUE(found.equal(again));
+            if (whole) {
+              EXPECT_TRUE(found.cpu().equal(expected.to(type)));
+              continue;
+            }
+            // Each term of a sum may be rounded some ten times, and the result once, to its dtype.
+            const Tensor terms = to.to(kDouble).abs().scatter_reduce(0, at, wide.abs(), reduce, include_self);
+            const double eps = type == kHalf       ? 0x1p-11
+                               : type == kBFloat16 ? 0x1p-8
+                               : type == kFloat    ? 0x1p-24
+                                                   : 0x1p-53;
+            const Tensor bound = terms * (type == kDouble ? 0x1p-47 : 0x1p-18) + expected.abs() * eps * 1.01 + 1e-30;
+            EXPECT_TRUE((found.cpu().to(kDouble) - expected).abs().le(bound).all().item<bool>());
+          }
+        const Tensor added = to.cuda().index_add(0, there, from.cuda());
+        EXPECT_TRUE(added.equal(to.cuda().scatter_add(0, there, from.cuda())));
+        EXPECT_TRUE(added.equal(to.cuda().scatter_reduce(0, there, from.cuda(), "sum")));
+      }
+}
+
+TEST_F(CudaScatterReduce, WhatNothingMeetsKeepsItsBits) {
+  const Tensor to = full({5000}, -0.0).cuda(), at = (randint(2000, {700000}) * 2).cuda(), from = zeros({700000}).cuda();
+  EXPECT_TRUE(to.scatter_add(0, at, from).slice(0, 4000).signbit().all().item<bool>());
+  EXPECT_FALSE(to.scatter_add(0, at, from).slice(0, 0, 4000, 2).signbit().any().item<bool>());
 }
 
 TEST_F(CudaScatterReduce, OfManyDimensionsAndSlices) {

@@ -95,17 +95,31 @@ AttentionShape shape_of(const Attention& a, bool vectors, const PhiloxNumbers& r
           random};
 }
 
+// Two tiles of the mask.
+size_t mask_bytes(const Attention& a, const Form& f) {
+  return static_cast<size_t>(2 * f.rows() * f.columns * element_size(a.type));
+}
+// Whether the mask can be copied in units of 16 bytes to tiles beside the `bytes` that a kernel needs, whose rows have
+// at least eight units (SharedTile).
+bool stages_mask(const Attention& a, const Form& f, size_t bytes) {
+  const int64_t size = element_size(a.type), chunk = 16 / size;
+  return a.mask_type == a.type && a.mask.strides[3] == 1 && a.mask_columns % chunk == 0 && in_vectors(a.mask, chunk) &&
+         f.columns % (8 * chunk) == 0 && bytes + mask_bytes(a, f) <= static_cast<size_t>(shared_memory_per_block());
+}
+
 // As in attention.cuh.
-int mask_kind(const Attention& a) {
+int mask_kind(const Attention& a, const Form& f, size_t bytes) {
   if (!a.mask.data) return a.scale > 0 ? 0 : 3;
-  return a.mask_type == kBool ? 1 : 2;
+  return stages_mask(a, f, bytes) ? 4 : a.mask_type == kBool ? 1 : 2;
 }
 
 template <class... Args>
 void launch_tiles(const char* name, const Attention& a, const Form& f, int64_t planes, int64_t rows, size_t bytes,
                   Args... args) {
-  const Kernel run = kernel_instance(kHeader, name, a.type, f.products, f.width, f.warps, f.blocks, f.columns,
-                                     mask_kind(a), a.dropout > 0);
+  const int mask = mask_kind(a, f, bytes);
+  if (mask == 4) bytes += mask_bytes(a, f);
+  const Kernel run =
+      kernel_instance(kHeader, name, a.type, f.products, f.width, f.warps, f.blocks, f.columns, mask, a.dropout > 0);
   run.allow_shared_memory(bytes);
   launch(run,
          {.blocks = blocks_for(planes * ((rows + f.rows() - 1) / f.rows()), 1),

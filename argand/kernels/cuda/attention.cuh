@@ -5,6 +5,7 @@
 // [Tiles of a warp]).  The gradients of keys and values are summed by the blocks that have the keys, those of queries
 // by the blocks that have the queries: scores are computed twice, and nothing depends on the order of blocks.
 #pragma once
+#include "argand/kernels/cuda/attention_mask.cuh"
 #include "argand/kernels/cuda/attention_shape.cuh"
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/warpgroup_products.cuh"
@@ -12,8 +13,9 @@
 
 namespace argand {
 
-// kNoMask is only for scales above 0.
-enum { kNoMask, kBoolMask, kAddedMask, kScaleAlone };
+// kNoMask is only for scales above 0.  kStagedMask is an added mask whose tiles are copied to shared memory together
+// with the rows of the other side; the masks before it are read element by element.
+enum { kNoMask, kBoolMask, kAddedMask, kScaleAlone, kStagedMask };
 
 inline constexpr float kLog2OfE = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
 inline constexpr float kNever = -math::detail::kInfinity<float>;
@@ -29,12 +31,22 @@ __device__ __forceinline__ T* rows_of(const AttentionRows& r, int batch, int hea
   return static_cast<T*>(r.data) + batch * r.batch + head * r.head;
 }
 
+// Starts to copy the part of a mask from this query and key on.
+template <int kThreads, class T, int kWidth, int kRows>
+__device__ __forceinline__ void load_mask(const MaskTile<T, kWidth, kRows>& to, const AttentionShape& a, int batch,
+                                          int head, int query, int key) {
+  const AttentionMask& m = a.mask;
+  const T* from = static_cast<const T*>(m.data) + batch * m.batch + head * m.head + query * m.row + key;
+  to.template load<kThreads>(from, m.row, a.queries - query, a.keys - key);
+}
+
 // The scores of one head, and which weights dropout keeps.
 template <class T, int kMask, bool kDropout>
 class Scores {
  public:
   __device__ __forceinline__ Scores(const AttentionShape& a, int batch, int head)
-      : a_(a), random_(a.random), unit_(kMask == kNoMask ? a.scale * kLog2OfE : 1), plane_(batch * a.heads + head) {
+      : a_(a), random_(a.random), plane_(batch * a.heads + head) {
+    unit_ = kMask == kNoMask ? a.scale * kLog2OfE : kMask == kStagedMask ? kLog2OfE : 1;
     const int64_t first = batch * a.mask.batch + head * a.mask.head;
     if constexpr (kMask == kBoolMask) mask_ = static_cast<const bool*>(a.mask.data) + first;
     if constexpr (kMask == kAddedMask) mask_ = static_cast<const T*>(a.mask.data) + first;
@@ -45,11 +57,11 @@ class Scores {
   // Scores times this factor, which is above 0, are exponents of 2.
   __device__ __forceinline__ float unit() const { return unit_; }
 
-  // Turns products into scores.  at(n, i): query and key of element i of tile n, some of which may be masked at an
-  // edge.
+  // Turns products, or their sums with a staged mask, into scores.  at(n, i): query and key of element i of tile n,
+  // some of which may be masked at an edge.
   template <bool kEdge, int kTiles, class F>
   __device__ __forceinline__ void finish(TileSums (&s)[kTiles], F at) const {
-    if constexpr (kMask != kNoMask) {
+    if constexpr (kMask != kNoMask && kMask != kStagedMask) {
 #pragma unroll
       for (int n = 0; n < kTiles; ++n)
 #pragma unroll
@@ -140,7 +152,7 @@ __device__ __forceinline__ void store_rows(const TileSums (&sums)[kColumnTiles],
   }
 }
 
-// Shared memory: (kRows + 4 * kColumns) rows of kWidth elements.
+// Shared memory: (kRows + 4 * kColumns) rows of kWidth elements, and two tiles of a staged mask.
 template <class T, template <class> class Products, int kWidth, int kWarps, int kBlocks, int kColumns, int kMask,
           bool kDropout>
 __global__ void __launch_bounds__(kWarps * 32, kBlocks)
@@ -150,6 +162,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   using P = Products<T>;
   constexpr int kRows = kWarps * 16, kThreads = kWarps * 32, kScoreTiles = kColumns / 8;
   using Columns = typename P::template Tile<kWidth, kColumns>;
+  using Mask = MaskTile<T, kColumns, kRows>;
   extern __shared__ __align__(1024) unsigned char attention_memory[];
   T* memory = reinterpret_cast<T*>(attention_memory);
   const typename P::template Tile<kWidth, kRows> q(memory);
@@ -166,9 +179,14 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   // Keys and values of two steps.
   const auto keys_at = [&](int step) { return Columns(memory + (kRows + step % 2 * kColumns) * kWidth); };
   const auto values_at = [&](int step) { return Columns(memory + (kRows + (2 + step % 2) * kColumns) * kWidth); };
+  const auto mask_at = [&](int step) {
+    return memory + (kRows + 4 * kColumns) * kWidth + step % 2 * (kRows * kColumns);
+  };
   const auto load_keys = [&](int step) {
     const int begin = step * kColumns;
     keys_at(step).template load<kThreads>(keys + begin * key.row, key.row, a.keys - begin, a.width, a.vectors);
+    if constexpr (kMask == kStagedMask)
+      load_mask<kThreads>(Mask(mask_at(step), a.mask.row == 0), a, batch, head, first, begin);
   };
   const auto load_values = [&](int step) {
     const int begin = step * kColumns;
@@ -182,6 +200,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   // Turns scores into weights, relative to the greatest score so far: earlier sums are scaled down.
   const auto weigh = [&](int step, auto edge) {
     const int begin = step * kColumns;
+    if constexpr (kMask == kStagedMask) Mask(mask_at(step), a.mask.row == 0).add_to(s, row, a.scale);
     scores.template finish<edge()>(s, [&](int n, int i) -> typename decltype(scores)::Place {
       return {first + row + tile_row() + i / 2 * 8, begin + n * 8 + tile_column() + i % 2};
     });
@@ -310,7 +329,7 @@ __global__ void attention_numbers(AttentionShape a, AttentionRows grad, Attentio
 }
 
 // The gradients of keys and values; a block has keys.  Shared memory: (2 * kRows + 4 * kColumns) rows of kWidth
-// elements and 4 * kColumns floats.
+// elements, 4 * kColumns floats and two tiles of a staged mask.
 template <class T, template <class> class Products, int kWidth, int kWarps, int kBlocks, int kColumns, int kMask,
           bool kDropout>
 __global__ void __launch_bounds__(kWarps * 32, kBlocks)
@@ -321,6 +340,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   using P = Products<T>;
   constexpr int kRows = kWarps * 16, kThreads = kWarps * 32, kScoreTiles = kColumns / 8;
   using Columns = typename P::template Tile<kWidth, kColumns>;
+  using Mask = MaskTile<T, kRows, kColumns>;
   extern __shared__ __align__(1024) unsigned char attention_memory[];
   T* memory = reinterpret_cast<T*>(attention_memory);
   const typename P::template Tile<kWidth, kRows> k(memory), v(memory + kRows * kWidth);
@@ -334,12 +354,17 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
 
   const auto queries_at = [&](int step) { return Columns(staged + step % 2 * (2 * kColumns * kWidth)); };
   const auto grads_at = [&](int step) { return Columns(staged + (step % 2 * 2 + 1) * (kColumns * kWidth)); };
+  const auto mask_at = [&](int step) {
+    return reinterpret_cast<T*>(staged_numbers + 4 * kColumns) + step % 2 * (kRows * kColumns);
+  };
   const auto load = [&](int step) {
     const int head = kv_head * group + step / each, begin = (skipped + step % each) * kColumns;
     queries_at(step).template load<kThreads>(rows_of<T>(query, batch, head) + begin * query.row, query.row,
                                              a.queries - begin, a.width, a.vectors);
     grads_at(step).template load<kThreads>(rows_of<T>(grad, batch, head) + begin * grad.row, grad.row,
                                            a.queries - begin, a.value_width, a.vectors);
+    if constexpr (kMask == kStagedMask)
+      load_mask<kThreads>(Mask(mask_at(step), a.mask.row == 0), a, batch, head, begin, first);
     float* n = staged_numbers + step % 2 * (2 * kColumns);
     const int64_t at = (int64_t{batch} * a.heads + head) * a.queries + begin;
     for (int i = threadIdx.x; i < kColumns; i += kThreads) {
@@ -372,6 +397,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
     P::template start_by_rows<kWidth, kRows, kColumns>(weights, k, row, q);
     P::template start_by_rows<kWidth, kRows, kColumns>(slopes, v, row, g);
     P::template await<1>(weights);
+    if constexpr (kMask == kStagedMask) Mask(mask_at(step), a.mask.row == 0).add_transposed_to(weights, row, a.scale);
     scores.template finish<edge()>(weights, [&](int n, int i) -> typename decltype(scores)::Place {
       return {begin + n * 8 + tile_column() + i % 2, first + row + tile_row() + i / 2 * 8};
     });
@@ -437,7 +463,8 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
                 a.vectors, of_values);
 }
 
-// The gradient of queries; a block has queries.  Shared memory: (2 * kRows + 4 * kColumns) rows of kWidth elements.
+// The gradient of queries; a block has queries.  Shared memory: (2 * kRows + 4 * kColumns) rows of kWidth elements, and
+// two tiles of a staged mask.
 template <class T, template <class> class Products, int kWidth, int kWarps, int kBlocks, int kColumns, int kMask,
           bool kDropout>
 __global__ void __launch_bounds__(kWarps * 32, kBlocks)
@@ -447,6 +474,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   using P = Products<T>;
   constexpr int kRows = kWarps * 16, kThreads = kWarps * 32, kScoreTiles = kColumns / 8;
   using Columns = typename P::template Tile<kWidth, kColumns>;
+  using Mask = MaskTile<T, kColumns, kRows>;
   extern __shared__ __align__(1024) unsigned char attention_memory[];
   T* memory = reinterpret_cast<T*>(attention_memory);
   const typename P::template Tile<kWidth, kRows> q(memory), g(memory + kRows * kWidth);
@@ -461,8 +489,11 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
 
   const auto keys_at = [&](int step) { return Columns(staged + step % 2 * (2 * kColumns * kWidth)); };
   const auto values_at = [&](int step) { return Columns(staged + (step % 2 * 2 + 1) * (kColumns * kWidth)); };
+  const auto mask_at = [&](int step) { return staged + 4 * kColumns * kWidth + step % 2 * (kRows * kColumns); };
   const auto load = [&](int step) {
     const int begin = step * kColumns;
+    if constexpr (kMask == kStagedMask)
+      load_mask<kThreads>(Mask(mask_at(step), a.mask.row == 0), a, batch, head, first, begin);
     keys_at(step).template load<kThreads>(keys + begin * key.row, key.row, a.keys - begin, a.width, a.vectors);
     values_at(step).template load<kThreads>(values + begin * value.row, value.row, a.keys - begin, a.value_width,
                                             a.vectors);
@@ -496,6 +527,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
     P::template start_by_rows<kWidth, kRows, kColumns>(weights, q, row, k);
     P::template start_by_rows<kWidth, kRows, kColumns>(slopes, g, row, v);
     P::template await<1>(weights);
+    if constexpr (kMask == kStagedMask) Mask(mask_at(step), a.mask.row == 0).add_to(weights, row, a.scale);
     scores.template finish<edge()>(weights, [&](int n, int i) -> typename decltype(scores)::Place {
       return {first + row + tile_row() + i / 2 * 8, begin + n * 8 + tile_column() + i % 2};
     });

@@ -20,8 +20,8 @@ GroupedRows::GroupedRows(const int64_t* index, int64_t count, int64_t rows)
     launch(kernel("argand/kernels/cuda/group_rows.cuh", "group_few"), {1, kFew}, index, static_cast<int>(count), keys,
            order);
   else
-    radix_sort(index, count, std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(rows - 1)))), keys,
-               order);
+    radix_sort(index, nullptr, count, 0, std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(rows - 1)))),
+               keys, order);
 }
 
 }  // namespace argand::cuda

@@ -12,13 +12,14 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/radix_sort.cuh";
 constexpr int kThreads = 512, kDigits = 256, kDigitBits = 8;
 
-// The type that is sorted, by the lowest `bits` of its keys.
+// What is sorted, by the `bits` of its keys from `first_bit` on.
 struct Input {
   const void* in;
+  const unsigned* order;    // what moves along with the elements, or null: their positions
   const char *from, *type;  // of device code: as it is in memory and as it is sorted
   int64_t size;             // of an element that is sorted
   int64_t rows, n;
-  int bits;
+  int first_bit, bits;
   bool descending;
 };
 
@@ -52,11 +53,11 @@ void sort(const Input& r, int64_t count, void* values, Index* indices) {
                            {results_fit ? values : second_elements.data(),
                             results_fit ? reinterpret_cast<unsigned*>(indices) : second_order.as<unsigned>()}};
   const char* index_type = sizeof(Index) == sizeof(unsigned) ? "unsigned" : device_type_name(kLong);
-  Place from{const_cast<void*>(r.in), nullptr};
+  Place from{const_cast<void*>(r.in), const_cast<unsigned*>(r.order)};
   for (int i = 0; i < passes; ++i) {
     const bool last = i + 1 == passes;
     const char* from_type = i == 0 ? r.from : r.type;
-    pass.shift = i * kDigitBits;
+    pass.shift = r.first_bit + i * kDigitBits;
     launch(kernel_instance(kHeader, "count_digits", r.type, from_type), {blocks, kThreads}, from.elements, pass,
            counts.as<unsigned>());
     launch(kernel_instance(kHeader, "start_digits", kDigits), starts, counts.as<unsigned>(), pass.tiles, stretches,
@@ -81,11 +82,14 @@ void sort(const Input& r, int64_t count, void* values, Index* indices) {
 void radix_sort(const cpu::SortRows& r, int64_t count, bool descending, void* values, int64_t* indices) {
   const char* type = device_type_name(r.type);
   const int64_t size = element_size(r.type);
-  sort({r.in, type, type, size, r.outer, r.n, static_cast<int>(8 * size), descending}, count, values, indices);
+  sort({r.in, nullptr, type, type, size, r.outer, r.n, 0, static_cast<int>(8 * size), descending}, count, values,
+       indices);
 }
 
-void radix_sort(const int64_t* in, int64_t n, int bits, unsigned* values, unsigned* order) {
-  sort({in, device_type_name(kLong), "unsigned", sizeof(unsigned), 1, n, bits, false}, n, values, order);
+void radix_sort(const int64_t* in, const unsigned* companions, int64_t n, int first_bit, int bits, unsigned* values,
+                unsigned* order) {
+  sort({in, companions, device_type_name(kLong), "unsigned", sizeof(unsigned), 1, n, first_bit, bits, false}, n, values,
+       order);
 }
 
 }  // namespace argand::cuda

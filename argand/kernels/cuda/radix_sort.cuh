@@ -100,6 +100,20 @@ struct alignas(8) DigitOfWarp {
   unsigned lanes, count;
 };
 
+// How many elements of the warp's digit came before, in rows of elements before this one or in lanes before this one.
+// All lanes of the warp call it; one that is not `there` has no element.
+__device__ __forceinline__ unsigned rank_in_warp(DigitOfWarp* digits, unsigned digit, bool there = true) {
+  const unsigned lane = threadIdx.x % kWarp;
+  if (there) atomicOr(&digits[digit].lanes, 1u << lane);
+  __syncwarp();
+  const DigitOfWarp now = digits[digit];
+  __syncwarp();
+  const unsigned before = __popc(now.lanes & ((1u << lane) - 1));
+  if (there && before == 0) digits[digit] = {0, now.count + __popc(now.lanes)};
+  __syncwarp();
+  return now.count + before;
+}
+
 // Sums over the threads before this one of the first 256, all of which call it; `partial` has kWarp elements.
 __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned* partial) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
@@ -108,8 +122,8 @@ __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned* partial) {
   return upto - x;
 }
 
-// Moves a tile: the first `count` of each row to [rows, count], elements only if `out` is there.  Without `order`, in
-// the first pass, it makes the positions.
+// Moves a tile: the first `count` of each row to [rows, count], elements only if `out` is there.  `order` moves along
+// with them; without it, in the first pass, the positions do.
 template <class T, class From, class Index>
 __global__ void __launch_bounds__(RadixTile<T>::kThreads, 2)
     move_by_digit(const From* in, const unsigned* order, RadixPass p, const unsigned* starts, const unsigned* totals,
@@ -149,14 +163,7 @@ __global__ void __launch_bounds__(RadixTile<T>::kThreads, 2)
 #pragma unroll
   for (int j = 0; j < kItems; ++j) {
     const unsigned digit = first + j * kWarp < held ? digit_of(x[j], p) : kDigits - 1u;
-    atomicOr(&my_digits[digit].lanes, 1u << lane);
-    __syncwarp();
-    const DigitOfWarp now = my_digits[digit];
-    __syncwarp();
-    const unsigned before = __popc(now.lanes & ((1u << lane) - 1));
-    if (before == 0) my_digits[digit] = {0, now.count + __popc(now.lanes)};
-    __syncwarp();
-    place[j] = (digit << kRankBits) + now.count + before;
+    place[j] = (digit << kRankBits) + rank_in_warp(my_digits, digit);
   }
   __syncthreads();
 

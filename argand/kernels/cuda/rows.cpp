@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "argand/kernels/checked_rows.h"
+#include "argand/kernels/cuda/add_at.h"
 #include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/group_rows.h"
 #include "argand/kernels/cuda/kernel_source.h"
@@ -133,12 +134,22 @@ void combine_rows(const char* header, const char* operation, void* to, const cpu
 void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64_t* index, int64_t n,
               const void* from) {
   if (given.outer * n * given.inner == 0) return;
+  if (given.outer * given.inner == 1 && adds_in_tiles(given.rows, type, n))
+    return add_at_in_tiles(to, given.rows, type, index, n, from, nullptr);
   cpu::RowBlock s = given;
   if (is_complex(type)) {  // real and imaginary parts are columns of their own
     s.inner *= 2;
     type = to_real_type(type);
   }
   combine_rows(kSumHeader, "argand::Add", to, s, type, index, n, from);
+}
+
+void add_at(void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n, const void* from, int64_t* met) {
+  if (n == 0) return;
+  if (adds_in_tiles(size, type, n)) return add_at_in_tiles(to, size, type, slots, n, from, met);
+  add_rows(to, {1, size, 1}, type, slots, n, from);
+  if (met)
+    launch(kernel("argand/kernels/cuda/add_at.cuh", "count_at"), {blocks_for(n, kThreads), kThreads}, slots, n, met);
 }
 
 void combine_at(Combine how, void* to, int64_t size, ScalarType type, const int64_t* slots, int64_t n,
@@ -150,9 +161,10 @@ void combine_at(Combine how, void* to, int64_t size, ScalarType type, const int6
          {blocks_for(n, kThreads), kThreads}, to, slots, n, from);
 }
 
-const bool registered = (blocks::take_rows.set(kCUDA, take_rows), blocks::put_rows.set(kCUDA, put_rows),
-                         blocks::add_rows.set(kCUDA, add_rows), blocks::combine_at.set(kCUDA, combine_at),
-                         blocks::take_checked_rows.set(kCUDA, take_checked_rows), true);
+const bool registered =
+    (blocks::take_rows.set(kCUDA, take_rows), blocks::put_rows.set(kCUDA, put_rows),
+     blocks::add_rows.set(kCUDA, add_rows), blocks::add_at.set(kCUDA, add_at),
+     blocks::combine_at.set(kCUDA, combine_at), blocks::take_checked_rows.set(kCUDA, take_checked_rows), true);
 
 }  // namespace
 }  // namespace argand::cuda

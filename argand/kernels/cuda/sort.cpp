@@ -89,6 +89,10 @@ void sort_first(const cpu::SortRows& r, int64_t count, bool descending, void* va
   radix_sort(r, count, descending, values, indices);
 }
 
+void sort_numbers(const int64_t* in, int64_t n, int bits, uint32_t* numbers, uint32_t* positions) {
+  radix_sort(in, nullptr, n, 0, bits, numbers, positions);
+}
+
 void pick(const cpu::SortRows& r, cpu::Pick what, int64_t nth, void* values, int64_t* indices) {
   check_rows(r);
   if (r.outer == 0) return;
@@ -116,7 +120,8 @@ void pick(const cpu::SortRows& r, cpu::Pick what, int64_t nth, void* values, int
          {blocks_for(r.outer, kPickThreads), kPickThreads}, from, at, r.outer, r.n, nth, values, indices);
 }
 
-const bool registered = (blocks::sort_first.set(kCUDA, sort_first), blocks::pick.set(kCUDA, pick), true);
+const bool registered = (blocks::sort_first.set(kCUDA, sort_first), blocks::sort_numbers.set(kCUDA, sort_numbers),
+                         blocks::pick.set(kCUDA, pick), true);
 
 }  // namespace
 }  // namespace argand::cuda

@@ -162,9 +162,8 @@ class SharedTile {
 
   // Rows [row, row + 16), a multiple of 8, columns from depth * kDepth on, as a left operand.
   __device__ __forceinline__ Left left(int row, int depth) const {
-    const int lane = threadIdx.x % 32;
     unsigned x[4];
-    matrices(x, at(row, depth * 2, lane % 16, lane / 16));
+    left_words(x, row, depth);
     return Core::left(x);
   }
   // Two right operands whose columns are rows [row, row + 8) and [row + 8, row + 16) of this tile.
@@ -177,13 +176,13 @@ class SharedTile {
   }
   // Two right operands whose rows are rows of this tile, kDepth of them, of columns [column, column + 16).
   __device__ __forceinline__ void right_down(int depth, int column, Right (&r)[2]) const {
-    const int lane = threadIdx.x % 32;
     if constexpr (sizeof(T) == 2) {
       unsigned x[4];
-      transposed_matrices(x, at(depth * 16, column / kChunk, lane % 16, lane / 16));
+      right_words(x, depth, column);
       r[0] = Core::right(x[0], x[1]);
       r[1] = Core::right(x[2], x[3]);
     } else {
+      const int lane = threadIdx.x % 32;
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         unsigned x[2];
@@ -193,6 +192,20 @@ class SharedTile {
         r[i] = Core::right(x[0], x[1]);
       }
     }
+  }
+
+ protected:
+  // What left() and right_down() make operands of; if not from `rows`, then the first one stands for all of them.
+  __device__ __forceinline__ void left_words(unsigned (&x)[4], int row, int depth, bool rows = true) const {
+    const int lane = threadIdx.x % 32;
+    matrices(x, at(row, depth * 2, rows ? lane % 16 : 0, lane / 16));
+  }
+  __device__ __forceinline__ void right_words(unsigned (&x)[4], int depth, int column, bool rows = true) const {
+    const int lane = threadIdx.x % 32;
+    transposed_matrices(x, at(depth * 16, column / kChunk, rows ? lane % 16 : 0, lane / 16));
+  }
+  __device__ __forceinline__ T element(int row, int column) const {
+    return data_[row * kWidth + (column / kChunk ^ row % 8) * kChunk + column % kChunk];
   }
 
  private:

@@ -73,18 +73,6 @@ Scalar neutral_of(Meet meet, ScalarType type) {
   return out;
 }
 
-// combine_at() or add_rows() of elements, into `to`.
-void combine_elements(const Tensor& to, const Tensor& slots, const Tensor& from, Meet meet) {
-  const int64_t* at = numbers_in(slots);
-  const int64_t size = to.numel(), n = slots.numel();
-  if (meet == Meet::kSum || meet == Meet::kMean)
-    return blocks::add_rows.on(to.device())(to.impl().data(), {1, size, 1}, to.dtype(), at, n, from.impl().data());
-  const Combine how = meet == Meet::kProd   ? Combine::kProduct
-                      : meet == Meet::kAmax ? Combine::kGreatest
-                                            : Combine::kLeast;
-  blocks::combine_at.on(to.device())(how, to.impl().data(), size, to.dtype(), at, n, from.impl().data());
-}
-
 // The type in which elements of `type` are combined on a device.
 ScalarType type_to_combine(ScalarType type, Meet meet) {
   if (meet == Meet::kMean && !is_complex(type)) return is_floating_point(type) ? op_math_type(type) : kLong;
@@ -92,23 +80,40 @@ ScalarType type_to_combine(ScalarType type, Meet meet) {
   return ordered && element_size(type) == 1 ? kInt : type;  // there are no atomic operations on bytes
 }
 
+// The means of elements of `from`, and, if include_self, of what is in `out`.
+void mean_on_device(Tensor& out, const Tensor& slots, const Tensor& from, bool include_self) {
+  const ScalarType type = from.dtype();
+  const Tensor sums = include_self ? exec::dense_clone(out, type) : zeros(out.sizes(), from.options());
+  const Tensor met = full(out.sizes(), include_self ? 1 : 0, from.options().dtype(kLong));
+  blocks::add_at.on(out.device())(sums.impl().data(), out.numel(), type, numbers_in(slots), slots.numel(),
+                                  from.impl().data(), static_cast<int64_t*>(met.impl().data()));
+  const Tensor count = include_self ? met : met.clamp_min(1);
+  const Tensor means = is_integral(type) ? sums.div(count, "floor") : sums / count;
+  exec::copy_elements(out, include_self ? means : where(met == 0, out.to(type), means));
+}
+
 // Writes to `out` at the end only: until then, the device may refuse the call.
 void combine_on_device(Tensor& out, const Tensor& slots, const Tensor& src, Meet meet, bool include_self) {
   const ScalarType type = type_to_combine(out.dtype(), meet);
-  const bool in_place = type == out.dtype() && include_self && meet != Meet::kMean;
-  const Tensor to = in_place ? out : exec::dense_clone(out, type), from = src.to(type);
+  const Tensor from = src.to(type);
+  if (meet == Meet::kMean) return mean_on_device(out, slots, from, include_self);
+  const bool in_place = type == out.dtype() && include_self;
+  const Tensor to = in_place ? out : exec::dense_clone(out, type);
+  const int64_t* at = numbers_in(slots);
+  const int64_t size = to.numel(), n = slots.numel();
   if (!include_self) {
     const Tensor neutral = full(slots.sizes(), neutral_of(meet, out.dtype()), to.options());
-    blocks::put_rows.on(to.device())(to.impl().data(), {1, to.numel(), 1}, element_size(type), numbers_in(slots),
-                                     slots.numel(), neutral.impl().data());
+    blocks::put_rows.on(to.device())(to.impl().data(), {1, size, 1}, element_size(type), at, n, neutral.impl().data());
   }
-  combine_elements(to, slots, from, meet);
-  if (in_place) return;
-  if (meet != Meet::kMean) return exec::copy_elements(out, to);
-  const Tensor counts = full(to.sizes(), include_self ? 1 : 0, to.options().dtype(kLong));
-  combine_elements(counts, slots, ones(slots.sizes(), counts.options()), Meet::kSum);
-  const Tensor at_least_one = counts.clamp_min(1);
-  exec::copy_elements(out, is_integral(type) ? to.div(at_least_one, "floor") : to / at_least_one);
+  if (meet == Meet::kSum) {
+    blocks::add_at.on(to.device())(to.impl().data(), size, type, at, n, from.impl().data(), nullptr);
+  } else {
+    const Combine how = meet == Meet::kProd   ? Combine::kProduct
+                        : meet == Meet::kAmax ? Combine::kGreatest
+                                              : Combine::kLeast;
+    blocks::combine_at.on(to.device())(how, to.impl().data(), size, type, at, n, from.impl().data());
+  }
+  if (!in_place) exec::copy_elements(out, to);
 }
 
 // The part of src that index covers.
@@ -259,6 +264,7 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
       s.add({values({3, 4}), 0, s->integer({5, 3}, 0, 3), values({6, 4}), reduce});
     }
     s.add({s->real({}), 0, s->integer({}, 0, 1), s->real({}), "sum"});
+    s.add_without_gradient({s->real({3}), 0, s->integer({9000}, 0, 3), s->real({9000}), "sum"});  // a GPU's tiles
     s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), s->real({3, 2}), "sum"},
             "scatter_reduce: index 4 is out of bounds for dimension 1 with size 4");
     s.fails({s->real({3}), 0, s->integer({2}, 0, 3), s->real({2}), "max"},

@@ -4,6 +4,7 @@
 #include "argand/ops/rnn/args.h"
 #include "argand/ops/rnn/cell.h"
 #include "argand/ops/rnn/packed.h"
+#include "argand/ops/rnn/side_by_side.h"
 
 namespace argand::ops {
 namespace {
@@ -70,26 +71,59 @@ Pass run_backward(RnnKind kind, const RnnWeights& w, const std::vector<Tensor>& 
   return {cat(outputs, 0), state};
 }
 
-// Whether one op takes the whole sequence: all steps have as many rows, and nothing is narrower or projected.
-bool is_one_op(const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes, const RnnState& start) {
+// Whether one op takes sequences of one length: nothing is projected, and dtypes are not mixed, as under autocast.
+bool is_one_op(const RnnWeights& w, const Tensor& gates, const RnnState& start) {
   const ScalarType dtype = gates.dtype();
-  // Dtypes are mixed under autocast.
-  return !w.w_hr.defined() && batch_sizes[0] == batch_sizes[batch_sizes.size() - 1] && start.h.dtype() == dtype &&
-         w.w_hh.dtype() == dtype && (!start.c.defined() || start.c.dtype() == dtype) &&
-         (!w.b_hh.defined() || w.b_hh.dtype() == dtype);
+  return !w.w_hr.defined() && start.h.dtype() == dtype && w.w_hh.dtype() == dtype &&
+         (!start.c.defined() || start.c.dtype() == dtype) && (!w.b_hh.defined() || w.b_hh.dtype() == dtype);
 }
+
+// Whether it also takes packed sequences of several lengths: Note [Packed sequences side by side].
+bool is_filled_up(const Tensor& gates, IntArrayRef batch_sizes) {
+  constexpr int64_t kMost = 4;  // times the rows
+  const auto steps = static_cast<int64_t>(batch_sizes.size());
+  return gates.device().is_accelerator() && steps * batch_sizes[0] <= kMost * gates.size(0);
+}
+
+// The outputs [steps, batch, hidden] of gates [steps * batch, width], and the last c.
+struct AtOnce {
+  Tensor output, c;
+  AtOnce(RnnKind kind, const RnnWeights& w, const Tensor& gates, int64_t steps, const RnnState& start, bool reverse) {
+    const auto [all, last_c, saved] =
+        _recurrence(gates.view({steps, gates.size(0) / steps, gates.size(1)}), start.h, optional(start.c), w.w_hh,
+                    optional(w.b_hh), static_cast<int64_t>(kind), reverse);
+    output = all;
+    if (start.c.defined()) c = last_c;
+  }
+};
 
 Pass run_at_once(RnnKind kind, const RnnWeights& w, const Tensor& gates, int64_t steps, const RnnState& start,
                  bool reverse) {
-  const auto [output, c, saved] =
-      _recurrence(gates.view({steps, gates.size(0) / steps, gates.size(1)}), start.h, optional(start.c), w.w_hh,
-                  optional(w.b_hh), static_cast<int64_t>(kind), reverse);
-  return {output.flatten(0, 1), {output.select(0, reverse ? 0 : steps - 1), start.c.defined() ? c : Tensor()}};
+  const AtOnce all(kind, w, gates, steps, start, reverse);
+  return {all.output.flatten(0, 1), {all.output.select(0, reverse ? 0 : steps - 1), all.c}};
+}
+
+Pass run_filled_up(RnnKind kind, const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes,
+                   const RnnState& start, bool reverse) {
+  const SideBySide batch(batch_sizes, gates.device(), reverse);
+  const AtOnce all(kind, w, batch.padded(kind, gates), batch.steps(), start, false);
+  const Tensor outputs = all.output.flatten(0, 1);
+  return {batch.packed(outputs), {batch.last(outputs), all.c}};
 }
 
 Pass run_by_steps(RnnKind kind, const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes,
                   const RnnState& start, bool reverse) {
   return (reverse ? run_backward : run_forward)(kind, w, gates.split_with_sizes(batch_sizes, 0), start);
+}
+
+Pass run_layer(RnnKind kind, const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes, const RnnState& start,
+               bool reverse) {
+  if (is_one_op(w, gates, start)) {
+    if (batch_sizes[0] == batch_sizes[batch_sizes.size() - 1])
+      return run_at_once(kind, w, gates, static_cast<int64_t>(batch_sizes.size()), start, reverse);
+    if (is_filled_up(gates, batch_sizes)) return run_filled_up(kind, w, gates, batch_sizes, start, reverse);
+  }
+  return run_by_steps(kind, w, gates, batch_sizes, start, reverse);
 }
 
 struct NetworkResult {
@@ -109,11 +143,7 @@ NetworkResult run_network(const Network& net, const Sequence& in) {
       // The input's part of all steps is one product.
       const Tensor gates = linear(data, w.w_ih, optional(w.b_ih));
       const RnnState start{h[k], c.empty() ? Tensor() : c[k]};
-      const bool reverse = direction == 1;
-      const Pass pass =
-          is_one_op(w, gates, in.batch_sizes, start)
-              ? run_at_once(net.kind, w, gates, static_cast<int64_t>(in.batch_sizes.size()), start, reverse)
-              : run_by_steps(net.kind, w, gates, in.batch_sizes, start, reverse);
+      const Pass pass = run_layer(net.kind, w, gates, in.batch_sizes, start, direction == 1);
       outputs.push_back(pass.data);
       last_h.push_back(pass.state.h);
       if (pass.state.c.defined()) last_c.push_back(pass.state.c);

@@ -1,6 +1,10 @@
 // Distinct elements or rows: _unique2, unique_dim, unique_consecutive.
+#include <bit>
+#include <limits>
 #include <numeric>
+#include <optional>
 
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/sort.h"
 #include "argand/kernels/sort_key.h"
 #include "argand/ops/define.h"
@@ -30,15 +34,50 @@ std::vector<int64_t> rows_in_order(const Tensor& rows) {
   return order;
 }
 
-// On a GPU the same, by a stable sort of each column from the last to the first.
-Tensor rows_in_order_on_device(const Tensor& rows) {
+// The rows of a GPU in order: keys that are equal where neighbours are, [n] or [n, m], and the numbers of the rows,
+// int32 or int64.
+struct RowsInOrder {
+  Tensor keys, order;
+};
+
+// Many numbers of a small range, by their distance from the least: a radix sort takes as many passes as the distances
+// have bytes, and eight for numbers of int64.  The range is read back, which takes as long as one or two passes.
+std::optional<RowsInOrder> by_distance(const Tensor& numbers) {
+  constexpr int64_t kMany = int64_t{1} << 19;
+  const int64_t n = numbers.numel();
+  if (numbers.dtype() != kLong || n < kMany || n >= int64_t{1} << 31 ||
+      !blocks::sort_numbers.has(numbers.device().type()))
+    return {};
+  const auto [least, most] = aminmax(numbers);
+  const Tensor both = stack({least, most}).to(kCPU);
+  const auto* ends = raw<int64_t>(both);
+  const uint64_t range = static_cast<uint64_t>(ends[1]) - static_cast<uint64_t>(ends[0]);
+  if (range > std::numeric_limits<uint32_t>::max()) return {};
+  const Tensor distances = numbers.sub(least);
+  const auto result = [&] { return exec::new_tensor({{n}, kInt}, numbers.device()); };
+  RowsInOrder out{result(), result()};
+  const auto data = [](const Tensor& t) { return static_cast<uint32_t*>(t.impl().data()); };
+  blocks::sort_numbers.on(numbers.device())(static_cast<const int64_t*>(distances.impl().data()), n,
+                                            std::max(1, static_cast<int>(std::bit_width(range))), data(out.keys),
+                                            data(out.order));
+  return out;
+}
+
+// By a stable sort of each column from the last to the first.
+RowsInOrder rows_in_order_on_device(const Tensor& rows) {
+  if (rows.sizes()[1] == 1) {
+    const Tensor only = rows.select(1, 0);
+    if (const auto sorted = by_distance(only)) return *sorted;
+    const auto [keys, order] = sort(only, 0);
+    return {keys, order};
+  }
   Tensor order;
   for (int64_t column = rows.sizes()[1]; column-- > 0;) {
     const Tensor keys = rows.select(1, column);
     const Tensor next = argsort(order.defined() ? keys.index_select(0, order) : keys);
     order = order.defined() ? order.index_select(0, next) : next;
   }
-  return order;
+  return {order.defined() ? rows.index_select(0, order) : rows, order};
 }
 
 Tensor to_tensor(const std::vector<int64_t>& values) {
@@ -97,10 +136,10 @@ struct UniqueRows : Kernel<UniqueRowsArgs> {
   static void run_on_device(const Args& a, const Tensor& rows, std::span<Tensor> outs) {
     const int64_t n = rows.sizes()[0];
     if (n == 0) return;
-    const Tensor order = a.sort ? rows_in_order_on_device(rows) : Tensor();
-    const Tensor sorted = order.defined() ? rows.index_select(0, order) : rows;
+    const auto [keys, order] = a.sort ? rows_in_order_on_device(rows) : RowsInOrder{rows, {}};
     const Tensor begins = ones({n}, TensorOptions(kBool).device(rows.device()));
-    begins.slice(0, 1).copy_(sorted.slice(0, 1).ne(sorted.slice(0, 0, n - 1)).any(1));
+    const Tensor differ = keys.slice(0, 1).ne(keys.slice(0, 0, n - 1));
+    begins.slice(0, 1).copy_(differ.dim() == 1 ? differ : differ.any(1));
     const Tensor places = begins.nonzero().select(1, 0);
     const auto give = [](const Tensor& out, const Tensor& values) {
       exec::resize_output(out, values.sizes());
@@ -110,7 +149,7 @@ struct UniqueRows : Kernel<UniqueRowsArgs> {
     if (a.return_inverse) {
       const Tensor group = begins.cumsum(0).sub(1);
       if (order.defined())
-        outs[1].scatter_(0, order, group);
+        outs[1].scatter_(0, order.to(kLong), group);
       else
         exec::copy_elements(outs[1], group);
     }
