@@ -21,6 +21,7 @@ REDUCTIONS = {Op.SUM: operator.add, Op.PRODUCT: operator.mul, Op.MIN: min, Op.MA
 MANY = 3000 // size * size  # numbers: more than one segment of an algorithm's small messages
 
 
+@functools.cache
 def numbers(dtype, n, of, seed=0):
     """Small numbers, all sums and products of which the dtype has; each rank's are others."""
     found = [(i * (of + 2) + of + seed) % 5 + (i % 3 == of) for i in range(n)]
@@ -40,6 +41,7 @@ def takes(op, dtype):
     return op not in (Op.MIN, Op.MAX) or dtype not in COMPLEX
 
 
+@functools.cache
 def reduced(op, dtype, n, seed=0):
     """The reduction of all ranks' numbers."""
     found = [functools.reduce(REDUCTIONS[op], column) for column in zip(*(numbers(dtype, n, of, seed) for of in range(size)))]
