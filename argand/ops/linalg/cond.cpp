@@ -43,6 +43,8 @@ struct LinalgCond : Composite<LinalgCondArgs> {
     return p > 0 ? largest / least : least / largest;
   }
   static void samples(S& s) {
+    s->values_differ(kFullRank);
+    s->accuracy({4, "singular values are as exact as the largest one", kCUDA});
     const Tensor A = s->real({2, 3, 3}) + 5 * eye(3, TensorOptions(kCPU).dtype(kDouble));
     s.add({A});
     s.add({s->real({3, 2}), -2});
@@ -71,6 +73,8 @@ struct LinalgCondNamed : Composite<LinalgCondNamedArgs> {
     return S.sum(-1) * S.reciprocal().sum(-1);
   }
   static void samples(S& s) {
+    s->values_differ(kFullRank);
+    s->accuracy({4, "singular values are as exact as the largest one", kCUDA});
     const Tensor A = s->real({2, 3, 3}) + 5 * eye(3, TensorOptions(kCPU).dtype(kDouble));
     s.add({A, "fro"});
     s.add({A, "nuc"});

@@ -166,6 +166,7 @@ struct LinalgEig : Kernel<LinalgEigArgs> {
     return {is_complex(c.dtype(kSelf)) ? result : real(result)};
   }
   static void samples(S& s) {
+    s->values_differ(kFullRank);
     s->accuracy(up_to_phases());
     s->accuracy({16, "eigenvectors of general matrices move farther than their matrix", kCUDA});
     s.add_without_gradient({s->real({4, 4})});

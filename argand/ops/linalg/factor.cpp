@@ -99,6 +99,7 @@ struct LinalgQr : Kernel<LinalgQrArgs> {
     return {cat({qr_gradient(gQ, gU, Q, U), gY}, -1)};
   }
   static void samples(S& s) {
+    s->values_differ(kFullRank);
     s.add({s->real({4, 3})});
     s.add({s->real({2, 3, 3}), "complete"});
     s.add({s->real({2, 4})});
@@ -117,7 +118,10 @@ struct Qr : Composite<QrArgs> {
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static Result compose(const Args& a) { return linalg_qr(a.self, a.some ? "reduced" : "complete"); }
-  static void samples(S& s) { s.add({s->real({4, 3})}); }
+  static void samples(S& s) {
+    s->values_differ(kFullRank);
+    s.add({s->real({4, 3})});
+  }
 };
 ARGAND_OP(Qr)
 
@@ -133,6 +137,7 @@ std::string not_positive(int64_t order) {
 // A symmetric matrix with large numbers on the diagonal.
 template <class S>
 Tensor definite(S& s, IntArrayRef sizes) {
+  s->values_differ(kFullRank);
   const Tensor x = s->real(sizes);
   return x.matmul(x.transpose(-2, -1)) + 20 * eye(sizes.back(), TensorOptions(kCPU).dtype(kDouble));
 }

@@ -31,6 +31,7 @@ struct Geqrf : Kernel<GeqrfArgs> {
     exec::copy_elements(outs[0], transposed(columns));
   }
   static void samples(S& s) {
+    s->values_differ(kFullRank);
     s.add({s->real({3, 2})});
     s.add({s->real({2, 2, 3})});
     s.add({s->real({0, 2})});

@@ -1,6 +1,7 @@
 // Tensors as matrices: their first and their last dimensions are rows and columns.
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
+#include "argand/ops/linalg/matrices.h"
 
 namespace argand::ops {
 
@@ -26,7 +27,7 @@ struct LinalgTensorinv : Composite<LinalgTensorinvArgs> {
     return linalg_inv(a.self.reshape({n, n})).reshape(sizes);
   }
   static void samples(S& s) {
-    s->values_differ("a matrix with equal rows or columns has no inverse");
+    s->values_differ(kFullRank);
     const Tensor one = eye(4, TensorOptions(kCPU).dtype(kDouble));
     s.add({(s->real({4, 4}) + 5 * one).reshape({2, 2, 4})});
     s.add({(s->real({4, 4}) + 5 * one).reshape({4, 2, 2}), 1});
