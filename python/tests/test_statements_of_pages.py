@@ -162,12 +162,12 @@ def test_a_mapped_file_that_is_cut(tmp_path, shared):
 # ---- CONTRIBUTING
 
 @contributing("`./dev check` checks, in this order: size, scripts, layers, the layers of the Python package, kernels, docs, the site of "
-              "all pages, stale comments and declarations, options, format, generated files, headers (each must compile alone), the cost "
-              "of including them, clang-tidy.")
+              "all pages, stale comments and declarations, Python's stable interface, options, format, generated files, headers (each must "
+              "compile alone), the cost of including them, clang-tidy.")
 def test_checks():
     named = re.search(r"^CHECKS = \{(.*?)\}", text_of("tools/check/check.py"), re.S | re.M)[1]
-    assert re.findall(r'"([\w-]+)":', named) == ["size", "scripts", "layers", "python-layers", "kernels", "docs", "pages", "stale", "options", "format", "generated",
-                                             "headers", "cost", "tidy"]
+    assert re.findall(r'"([\w-]+)":', named) == ["size", "scripts", "layers", "python-layers", "kernels", "docs", "pages", "stale", "stable-abi", "options", "format",
+                                             "generated", "headers", "cost", "tidy"]
 
 
 @contributing("builds one of the CMake presets (`release dev asan tsan cpu-only cuda`)")
