@@ -84,7 +84,8 @@ static void set_error_of(PyObject* type, const Error& e) {
   const auto* const lost = dynamic_cast<const PeerLost*>(&e);
   if (!lost) return set_error(type, e.what());
   const nb::object text = to_text(e.what());
-  const nb::object error = text.is_valid() ? nb::steal(PyObject_CallFunctionObjArgs(type, text.ptr(), nullptr)) : nb::object();
+  const nb::object error =
+      text.is_valid() ? nb::steal(PyObject_CallFunctionObjArgs(type, text.ptr(), nullptr)) : nb::object();
   const nb::object rank = nb::steal(PyLong_FromLong(lost->rank()));
   if (!error.is_valid() || !rank.is_valid() || PyObject_SetAttrString(error.ptr(), "rank", rank.ptr()) != 0) return;
   PyErr_SetObject(type, error.ptr());

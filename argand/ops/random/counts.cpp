@@ -13,9 +13,7 @@ struct Poisson : Kernel<PoissonArgs> {
   static constexpr int variants = kFunction;
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
-  static void run(const Args& a, Tensor& out) {
-    fill(out, a.self, a.generator);
-  }
+  static void run(const Args& a, Tensor& out) { fill(out, a.self, a.generator); }
   static void fill(const Tensor& out, const Tensor& means, const std::optional<Generator>& g) {
     if (!out.is_cpu()) {  // the means are not checked: that would wait for the GPU
       const Tensor rates = exec::dense(means, kDouble);

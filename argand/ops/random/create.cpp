@@ -170,9 +170,7 @@ struct Randperm : Kernel<RandpermArgs> {
     return meta_of(Args::kName, {a.n}, a.options, dtype);
   }
   // The last dimension holds one permutation.
-  static void run(const Args& a, Tensor& out) {
-    fill(out, a.n, a.generator);
-  }
+  static void run(const Args& a, Tensor& out) { fill(out, a.n, a.generator); }
   static void fill(const Tensor& out, int64_t n, const std::optional<Generator>& g) {
     if (!out.is_cpu()) {  // the sorting order of random numbers, which are rarely equal
       const Tensor keys = exec::new_tensor({out.impl().sizes, kLong}, out.device());

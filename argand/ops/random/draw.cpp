@@ -1,4 +1,3 @@
-#include "argand/core/no_draws.h"
 #include "argand/ops/random/draw.h"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "argand/core/no_draws.h"
 #include "argand/exec/fallback.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/random.h"

@@ -192,9 +192,7 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
                  "bernoulli_: expects probabilities tensor to have floating type, got ", a.p.dtype());
     return {broadcast_shapes(a.self.sizes(), a.p.sizes(), "bernoulli_"), a.self.dtype()};
   }
-  static void run(const Args& a, Tensor& out) {
-    fill(out, a.p.expand(out.sizes()), a.generator);
-  }
+  static void run(const Args& a, Tensor& out) { fill(out, a.p.expand(out.sizes()), a.generator); }
   static void fill(const Tensor& out, const Tensor& p, const std::optional<Generator>& g) {
     Dims sizes, strides;
     for (const int64_t d : memory_order(out)) {

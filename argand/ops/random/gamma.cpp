@@ -34,9 +34,7 @@ struct StandardGamma : Kernel<StandardGammaArgs> {
   static constexpr int variants = kFunction;
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
-  static void run(const Args& a, Tensor& out) {
-    draw_gamma(exec::dense(a.self), out, a.generator);
-  }
+  static void run(const Args& a, Tensor& out) { draw_gamma(exec::dense(a.self), out, a.generator); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * _standard_gamma_grad(c.self, c.result()); }
   static void samples(S& s) {
     // The gradient is that of the implicit function, not of this stream's numbers.
@@ -67,9 +65,7 @@ struct SampleDirichlet : Kernel<SampleDirichletArgs> {
     ARGAND_CHECK(ShapeError, a.self.dim() > 0, "_sample_dirichlet: expected at least one dimension, got a number");
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void run(const Args& a, Tensor& out) {
-    fill(out, a.self, a.generator);
-  }
+  static void run(const Args& a, Tensor& out) { fill(out, a.self, a.generator); }
   static void fill(const Tensor& out, const Tensor& concentrations, const std::optional<Generator>& g) {
     const Tensor parts = exec::new_tensor({out.impl().sizes, kDouble}, out.device());
     draw_gamma(exec::dense_clone(concentrations, kDouble), parts, g);
