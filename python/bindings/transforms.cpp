@@ -8,8 +8,7 @@
 #include <unordered_set>
 
 #include "argand/autograd/accumulate.h"
-#include "argand/exec/invoke.h"
-#include "argand/exec/node_names.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/slice_draws.h"
 #include "argand/exec/slices.h"
 #include "bindings/graph.h"
@@ -32,7 +31,7 @@ class TransformInput final : public autograd::Node {
 };
 
 Tensor as_input(const Tensor& t) {
-  Tensor out = exec::alias(t);
+  Tensor out = exec::alias_with_tangents(t);
   const intrusive_ptr<autograd::Node> node(new TransformInput);
   AutogradMeta& meta = autograd_meta(out);
   meta.output_nr = node->add_input(out);
@@ -43,7 +42,7 @@ Tensor as_input(const Tensor& t) {
 // The same memory and history under a tensor of its own, so that what a function writes in place is part of that one's
 // history, and the input stays what derivatives are taken by.
 Tensor same_history(const Tensor& t) {
-  Tensor out = exec::alias(t);
+  Tensor out = exec::alias_with_tangents(t);
   AutogradMeta& meta = autograd_meta(out);
   meta.grad_fn = t.grad_fn();
   meta.output_nr = autograd_meta(t).output_nr;
@@ -143,7 +142,6 @@ void add_transforms(nb::module_& module) {
   module.def("_same_history", [](const Tensor& t) { return nb::steal(wrap(same_history(t))); });
   module.def("_end_transform_inputs", end_inputs);
   module.def("_depends_on_others", depends_on_others);
-  module.def("_next_sequence_nr", autograd::next_sequence_nr);
   nb::class_<DrawScope>(module, "_DrawScope")
       .def(nb::init<std::string, const Slices*, int64_t, std::vector<std::pair<Tensor, int64_t>>>(),
            nb::arg("randomness"), nb::arg("slices") = nb::none(), nb::arg("count") = 1,

@@ -27,6 +27,8 @@ class Op:
     saved_results: set[int] = field(default_factory=set)
     saves_metas: bool = False
     has_gradient: bool = False
+    own_gradients: set[str] = field(default_factory=set)  # arguments with a gradient function of their own
+    only_linear: bool = True     # false: a part of the result comes from numbers, although no gradient reads a tensor
     body: str = ""
     only_cpu: bool = False       # a kernel without one for other devices: it runs on the CPU
     copies_first: bool = False   # NAME_copy is a view of a copy, not a copy of a view
@@ -115,6 +117,7 @@ def read_op(name, kind, text, path, ops_dir):
     doc = member(text, "doc")
     op.doc = strings(doc) if doc else ""
     op.copies_first = member(text, "copies_first") == "true"
+    op.only_linear = member(text, "only_linear") != "false"
     for tag in ("out_is_counted", "out_keeps_shape", "python_one_by_one", "python_sublists"):
         setattr(op, tag, member(text, tag) == "true")
     for tag in ("without_out", "not_python_methods", "python_numbers", "python_tensor_numbers"):
@@ -129,6 +132,7 @@ def read_op(name, kind, text, path, ops_dir):
     tensor_names = {a.name for a in schemas[0].args if a.holds_tensors}
     for function, grad in gradient_texts(text):
         op.has_gradient = True
+        op.own_gradients |= {function.removeprefix("grad_")} & tensor_names if function.startswith("grad_") else set()
         read = set(re.findall(r"\bc\.(\w+)", grad))
         # grad_weight() is that of one argument; what others read, any gradient may need.
         of = {function.removeprefix("grad_")} & tensor_names or tensor_names

@@ -303,7 +303,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     def gradient(*given):
         own, vectors = given[:len(arguments)], given[len(arguments):]
         with enable_grad():
-            f = _Function(func, [x if not wanted(before) or x.requires_grad else x.detach().requires_grad_()
+            f = _Function(func, [x if not wanted(before) or x.requires_grad else _C._alias_with_tangents(x).requires_grad_()
                                  for x, before in zip(own, arguments)])
             found = grad(f.outputs(), f.checked, list(vectors), create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
