@@ -101,7 +101,7 @@ def run(library, arguments):
     command = [sys.executable, __file__, "--measure", library, "--device", arguments.device, "--rows", arguments.rows, "--threads",
                str(arguments.threads)]
     found = {}
-    for line in subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines():
+    for line in subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines():
         made = json.loads(line)
         found[made["row"]] = made["samples"]
     return found

@@ -17,6 +17,11 @@ void Scalar::check_real() const {
                " has an imaginary part and a real number is expected");
 }
 
+void Scalar::throw_beyond_int64(unsigned long long v) {
+  ARGAND_THROW(ValueError, "Scalar: expected an integer that int64 holds, up to 2^63 - 1, got ", v,
+               "; give a double where a floating-point number is meant");
+}
+
 void append(std::string& out, const Scalar& s) {
   if (s.isBoolean()) return append(out, s.toBool());
   if (s.isIntegral(false)) return append(out, s.toLong());

@@ -20,7 +20,11 @@ class Scalar {
   Scalar(unsigned v) : Scalar(static_cast<int64_t>(v)) {}
   Scalar(long v) : type_(kLong) { value_.i = v; }
   Scalar(long long v) : type_(kLong) { value_.i = v; }
-  Scalar(unsigned long v) : Scalar(static_cast<int64_t>(v)) {}
+  // int64 is the widest integer that a Scalar holds: from 2^63 on these throw ValueError.
+  Scalar(unsigned long v) : Scalar(static_cast<unsigned long long>(v)) {}
+  Scalar(unsigned long long v) : Scalar(static_cast<int64_t>(v)) {
+    if (value_.i < 0) throw_beyond_int64(v);
+  }
   Scalar(uint8_t v) : Scalar(static_cast<int64_t>(v)) {}
   Scalar(int8_t v) : Scalar(static_cast<int64_t>(v)) {}
   Scalar(int16_t v) : Scalar(static_cast<int64_t>(v)) {}
@@ -77,6 +81,7 @@ class Scalar {
  private:
   bool is_integer() const { return type_ == kLong || type_ == kBool; }
   void check_real() const;
+  [[noreturn]] static void throw_beyond_int64(unsigned long long v);
   union {
     int64_t i;
     double d[2];

@@ -9,7 +9,7 @@
 #include "argand/exec/invoke_parts.h"
 #include "argand/exec/out_dtype.h"
 #include "argand/exec/overlap.h"
-#include "argand/exec/slices.h"
+#include "argand/exec/transform_scope.h"
 
 namespace argand::exec {
 namespace {
@@ -57,10 +57,11 @@ void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const
   ARGAND_CHECK(DeviceError, result.device() == out.device(), op.name, ": Expected out tensor to have device ",
                result.device(), ", but got ", out.device(), " instead: Expected all tensors to be on the same device");
   if (op.out.may_be_any || can_cast(result.dtype(), out.dtype())) return;
-  ARGAND_CHECK(DtypeError, op.kind != OpKind::kPointwise, op.name, ": result type ", dtype_cpp_name(result.dtype()),
-               " can't be cast to the desired output type ", dtype_cpp_name(out.dtype()));
-  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", dtype_element_name(result.dtype()),
-               ", but got ", dtype_element_name(out.dtype()), " instead: result type ", dtype_cpp_name(result.dtype()),
+  const std::string what = op.kind == OpKind::kPointwise
+                               ? ""
+                               : str("Expected out tensor to have dtype ", dtype_element_name(result.dtype()),
+                                     ", but got ", dtype_element_name(out.dtype()), " instead: ");
+  ARGAND_THROW(DtypeError, op.name, ": ", what, "result type ", dtype_cpp_name(result.dtype()),
                " can't be cast to the desired output type ", dtype_cpp_name(out.dtype()));
 }
 
@@ -127,6 +128,12 @@ void check_writable(const OpInfo& op, const Tensor& self, bool records) {
   check_replaceable(op, self, records);
 }
 
+void check_out_not_recorded(const OpInfo& op, bool records) {
+  ARGAND_CHECK(GradError, !records, op.name,
+               ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+               "requires grad: a call of an out= function is not recorded, and neither has it a tangent");
+}
+
 void write_outs(const OpInfo& op, TensorSlots& slots, std::span<const Tensor> results, std::span<Tensor> outs) {
   for (size_t i = 0; i < outs.size(); ++i) {
     check_out(op, slots, results[i], outs[i], i);
@@ -143,8 +150,8 @@ void write_outs(const OpInfo& op, TensorSlots& slots, std::span<const Tensor> re
     check_out_memory(op, outs[i], slots);
   }
   for (size_t i = 0; i < outs.size(); ++i) {
-    if (SlicesScope::active()) [[unlikely]]
-      before_write(Write(op), slots, outs[i]);
+    if (TransformScope::active()) [[unlikely]]
+      before_write(op, slots, outs[i]);
     copy_elements(outs[i], results[i]);
     if (!DispatchHooks::below_autograd()) outs[i].storage()->bump_version(op.name);
   }

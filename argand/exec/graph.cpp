@@ -14,7 +14,7 @@
 #include "argand/exec/node_hooks.h"
 #include "argand/exec/node_names.h"
 #include "argand/exec/not_implemented.h"
-#include "argand/exec/slices.h"
+#include "argand/exec/transform_scope.h"
 
 namespace argand {
 
@@ -24,7 +24,7 @@ void AutogradMetaDeleter::operator()(AutogradMeta* meta) const { delete meta; }
 TensorImpl::~TensorImpl() {
   if (front_object) [[unlikely]]
     exec::DispatchHooks::interceptor.load(std::memory_order_acquire)->forget(front_object);
-  if (exec::SlicesScope::count.load(std::memory_order_relaxed)) [[unlikely]]
+  if (exec::TransformScope::count.load(std::memory_order_relaxed)) [[unlikely]]
     exec::note_gone(this);
   if (exec::ForwardLevel::count.load(std::memory_order_relaxed)) [[unlikely]]
     exec::forget_tangents(this);

@@ -18,7 +18,7 @@
 #include "argand/exec/overlap.h"
 #include "argand/exec/pointwise.h"
 #include "argand/exec/profiler.h"
-#include "argand/exec/slices.h"
+#include "argand/exec/transform_scope.h"
 #include "argand/kernels/blocks.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/current_op.h"
@@ -53,7 +53,7 @@ Tensor new_tensor_from(const TensorMeta& meta, Allocator& allocator) {
   auto impl = make_intrusive<TensorImpl>(std::move(storage), meta.sizes, std::move(strides), 0, meta.dtype);
   impl->inference = InferenceMode::is_enabled();
   Tensor made(std::move(impl));
-  if (SlicesScope::active()) [[unlikely]]
+  if (TransformScope::active()) [[unlikely]]
     note_made(made);
   return made;
 }
@@ -76,7 +76,7 @@ static Tensor layout_of(const Tensor& t, Dims sizes, Dims strides, int64_t offse
       make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, dtype.value_or(t.dtype()));
   impl->inference = t.is_inference();
   Tensor made(std::move(impl));
-  if (SlicesScope::active()) [[unlikely]]
+  if (TransformScope::active()) [[unlikely]]
     note_alias(made, t);
   return made;
 }
@@ -364,7 +364,7 @@ void run_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
   check_defined(op, args, slots);
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
-  const SlicesOfCall slices(slots);
+  const CallWithinTransforms transforms(slots);
   if (op.check) op.check(args);
   const bool records = any_requires_grad(op, args, slots);
   if (op.kind == OpKind::kPointwise) {
@@ -386,7 +386,7 @@ void run_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
     if (op.starts_from_self) copy_elements(outs[0], *slots[0].tensor);
     run_kernel(op, where, args, slots, outs);
   }
-  slices.mark(outs);
+  transforms.mark(outs);
   const auto has_gradient = [](const Tensor& t) { return is_differentiable(t.dtype()); };
   if (records && std::any_of(outs.begin(), outs.end(), has_gradient)) record(op, args, outs, nullptr);
 }
@@ -406,8 +406,8 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   const bool records = any_requires_grad(op, args, slots) && is_differentiable(self.dtype());
   check_writable(op, self, records);
   check_operands(op, self, slots);
-  if (SlicesScope::active()) [[unlikely]]
-    before_write(Write(op), slots, self);
+  if (TransformScope::active()) [[unlikely]]
+    before_write(op, slots, self);
   const auto check_result = [&](const TensorMeta& meta) {
     ARGAND_CHECK(ShapeError, meta.sizes == self.impl().sizes, op.name, "_: output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", meta.sizes);
@@ -543,9 +543,7 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   const AutocastScope no_autocast;
   std::vector<Tensor> results = run_named(op, args);
   for (const Tensor& result : results)
-    ARGAND_CHECK(GradError, !writes_graph && !(reads_graph && is_differentiable(result.dtype())), op.name,
-                 ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-                 "requires grad (an out= function is not recorded, in forward mode neither)");
+    check_out_not_recorded(op, writes_graph || (reads_graph && is_differentiable(result.dtype())));
   write_outs(op, slots, results, outs);
 }
 

@@ -151,9 +151,7 @@ bool offer_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   bool requires_grad = any_requires_grad(op, args, slots);
   if (GradMode::is_enabled() && !DispatchHooks::below_autograd())
     requires_grad |= std::ranges::any_of(outs, [](const Tensor& t) { return t.requires_grad(); });
-  ARGAND_CHECK(GradError, !requires_grad, op.name,
-               ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-               "requires grad (an out= function is not recorded, in forward mode neither)");
+  check_out_not_recorded(op, requires_grad);
   std::vector<Tensor> results;
   if (!offer({op, args, Form::kOut, outs, false}, results)) return false;
   if (!DispatchHooks::below_autograd())

@@ -29,11 +29,12 @@ class Work {
   virtual void wait();
   // Calls f once it is finished: on the thread that does the work, or at once if it is finished.  f must not throw.
   virtual void when_done(std::function<void()> f);
-  const std::vector<Tensor>& result() const {
-    return result_;
-  }                                                  // what it writes, and what broadcast() and reduce() send
-  int source_rank() const { return source_rank_; }   // the sender of a received message, in the group
-  const std::string& call() const { return call_; }  // for errors
+  // What it writes, and what broadcast() and reduce() send.
+  const std::vector<Tensor>& result() const { return result_; }
+  // The sender of a received message, in the group.
+  int source_rank() const { return source_rank_; }
+  // Names the call in errors.
+  const std::string& call() const { return call_; }
 
   // Called by whoever does the work.
   void finish(std::exception_ptr error = nullptr, int source_rank = -1);

@@ -84,7 +84,7 @@ static void set_error_of(PyObject* type, const Error& e) {
   const auto* const lost = dynamic_cast<const PeerLost*>(&e);
   if (!lost) return set_error(type, e.what());
   const nb::object text = to_text(e.what());
-  const nb::object error = text.is_valid() ? nb::steal(PyObject_CallOneArg(type, text.ptr())) : nb::object();
+  const nb::object error = text.is_valid() ? nb::steal(PyObject_CallFunctionObjArgs(type, text.ptr(), nullptr)) : nb::object();
   const nb::object rank = nb::steal(PyLong_FromLong(lost->rank()));
   if (!error.is_valid() || !rank.is_valid() || PyObject_SetAttrString(error.ptr(), "rank", rank.ptr()) != 0) return;
   PyErr_SetObject(type, error.ptr());
@@ -115,7 +115,7 @@ void set_error() {
 std::string shown(nb::handle object) {
   const nb::object text = owned(PyObject_Str(object.ptr()));
   const nb::object bytes = owned(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+  return {PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
 std::string type_name(PyObject* object) {

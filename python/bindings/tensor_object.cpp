@@ -82,7 +82,7 @@ void leave(PyObject* self, TensorImpl& impl) {
   }
 }
 
-// What objects have that their tensors keep.
+// The tensor of an object that its own tensor keeps (Note [Kept objects]), so that the two do not keep each other.
 const Tensor& no_tensor() {
   static const Tensor& none = *new Tensor(exec::new_tensor({{0}, kFloat}, kCPU));
   return none;

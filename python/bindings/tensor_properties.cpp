@@ -6,6 +6,7 @@
 #include "bindings/constants.h"
 #include "bindings/graph.h"
 #include "bindings/numbers.h"
+#include "bindings/object.h"
 #include "bindings/overrides.h"
 #include "bindings/tensor_object.h"
 
@@ -43,7 +44,7 @@ PyObject* requires_grad(PyObject* self, void*) { return PyBool_FromLong(as_tenso
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] {
     ARGAND_CHECK(GradError, value, "Tensor.requires_grad cannot be deleted");
-    ARGAND_CHECK(Error, PyBool_Check(value), "requires_grad must be a bool, but got ", Py_TYPE(value)->tp_name);
+    ARGAND_CHECK(Error, PyBool_Check(value), "requires_grad must be a bool, but got ", type_name(value));
     as_tensor(self).set_requires_grad(value == Py_True);
   });
 }

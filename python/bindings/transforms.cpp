@@ -1,16 +1,15 @@
 // What torch.func needs beside autograd: inputs of transforms, and random numbers of vmap.
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <memory>
+#include <tuple>
 #include <unordered_set>
 
 #include "argand/autograd/accumulate.h"
+#include "argand/core/no_draws.h"
 #include "argand/exec/forward_mode.h"
-#include "argand/exec/slice_draws.h"
-#include "argand/exec/slices.h"
+#include "argand/exec/transform_scope.h"
 #include "bindings/graph.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
@@ -81,59 +80,27 @@ bool depends_on_others(const std::vector<Tensor>& outputs, const std::vector<Ten
   return false;
 }
 
-// The calls of a function by vmap, or by what takes gradients: Note [Writes of slices] of argand/exec/slices.h.
-class Slices {
+// What Python's `with` statement makes and ends: a T(arguments...) for the statement's block.
+template <class T, class... Arguments>
+class Scope {
  public:
-  Slices(bool gradients, bool made) : gradients_(gradients), made_(made) {}
+  explicit Scope(Arguments... arguments) : arguments_(std::move(arguments)...) {}
   void enter() {
-    using Kind = exec::SlicesScope::Kind;
-    scope_ = std::make_unique<exec::SlicesScope>(made_ ? Kind::kMade : gradients_ ? Kind::kGradients : Kind::kSlices);
+    std::apply([&](const Arguments&... a) { scope_ = std::make_unique<T>(a...); }, arguments_);
   }
   void exit() { scope_.reset(); }
-  void mark(const Tensor& t) { scope_->mark(t); }
-  bool differs(const Tensor& t) const { return scope_->differs(t); }
-  bool made(const Tensor& t) const { return scope_->made(t); }
-  void next_slice() { scope_->next_slice(); }
-  const exec::SlicesScope* scope() const { return scope_.get(); }
-  std::vector<nb::object> written() const {
-    std::vector<nb::object> pairs;
-    for (const auto& [t, after] : scope_->written())
-      pairs.push_back(
-          nb::make_tuple(nb::steal(wrap(t)), after.defined() ? nb::object(nb::steal(wrap(after))) : nb::none()));
-    return pairs;
-  }
+  T& operator*() { return *scope_; }
 
  private:
-  const bool gradients_, made_;
-  std::unique_ptr<exec::SlicesScope> scope_;
+  const std::tuple<Arguments...> arguments_;
+  std::unique_ptr<T> scope_;
 };
-
-// Random numbers in the calls of a function: Note [Draws of slices] of argand/exec/slice_draws.h.
-class DrawScope {
- public:
-  // `mapped` are tensors and the dimensions along which the function gets slices of them.
-  DrawScope(const std::string& randomness, const Slices* slices, int64_t count,
-            const std::vector<std::pair<Tensor, int64_t>>& mapped)
-      : randomness_(kind_of(randomness)), slices_(slices), count_(count) {
-    for (const auto& [tensor, dim] : mapped) mapped_.push_back({tensor, dim});
-  }
-  void enter() {
-    draws_ = std::make_unique<exec::SliceDraws>(randomness_, slices_ ? slices_->scope() : nullptr, count_, mapped_);
-  }
-  void exit() { draws_.reset(); }
-  void next_slice() { draws_->next_slice(); }
-
- private:
-  using Randomness = exec::SliceDraws::Randomness;
-  static Randomness kind_of(const std::string& name) {
-    return name == "error" ? Randomness::kError : name == "same" ? Randomness::kSame : Randomness::kDifferent;
-  }
-  Randomness randomness_;
-  const Slices* slices_;
-  int64_t count_;
-  std::vector<exec::SliceDraws::Mapped> mapped_;
-  std::unique_ptr<exec::SliceDraws> draws_;
-};
+template <class S>
+nb::class_<S> with_statement(nb::module_& module, const char* name) {
+  return nb::class_<S>(module, name)
+      .def("__enter__", [](nb::object self) { return nb::cast<S&>(self).enter(), self; })
+      .def("__exit__", [](S& self, nb::args) { self.exit(); });
+}
 
 }  // namespace
 
@@ -142,22 +109,19 @@ void add_transforms(nb::module_& module) {
   module.def("_same_history", [](const Tensor& t) { return nb::steal(wrap(same_history(t))); });
   module.def("_end_transform_inputs", end_inputs);
   module.def("_depends_on_others", depends_on_others);
-  nb::class_<DrawScope>(module, "_DrawScope")
-      .def(nb::init<std::string, const Slices*, int64_t, std::vector<std::pair<Tensor, int64_t>>>(),
-           nb::arg("randomness"), nb::arg("slices") = nb::none(), nb::arg("count") = 1,
-           nb::arg("mapped") = std::vector<std::pair<Tensor, int64_t>>(), nb::keep_alive<1, 3>())
-      .def("__enter__", [](nb::object self) { return nb::cast<DrawScope&>(self).enter(), self; })
-      .def("__exit__", [](DrawScope& self, nb::args) { self.exit(); })
-      .def("next_slice", &DrawScope::next_slice);
-  nb::class_<Slices>(module, "_Slices")
-      .def(nb::init<bool, bool>(), nb::arg("gradients") = false, nb::arg("made") = false)
-      .def("__enter__", [](nb::object self) { return nb::cast<Slices&>(self).enter(), self; })
-      .def("__exit__", [](Slices& self, nb::args) { self.exit(); })
-      .def("mark", &Slices::mark)
-      .def("differs", &Slices::differs)
-      .def("made", &Slices::made)
-      .def("next_slice", &Slices::next_slice)
-      .def("written", &Slices::written);
+  // A block in which no random numbers may be drawn.
+  using NoDraws = Scope<NoDrawsGuard>;
+  with_statement<NoDraws>(module, "_NoDraws").def(nb::init<>());
+  // A transform's call of its function: argand/exec/transform_scope.h.
+  using Kind = exec::TransformScope::Kind;
+  using Transform = Scope<exec::TransformScope, Kind>;
+  with_statement<Transform>(module, "_TransformScope")
+      .def(
+          "__init__",
+          [](Transform* self, bool gradients) { new (self) Transform(gradients ? Kind::kGradients : Kind::kMade); },
+          nb::kw_only(), nb::arg("gradients"))
+      .def("mark", [](Transform& self, const Tensor& t) { (*self).mark(t); })
+      .def("made", [](Transform& self, const Tensor& t) { return (*self).made(t); });
 }
 
 }  // namespace argand::python

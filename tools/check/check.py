@@ -19,13 +19,14 @@ import python_layers
 import scripts
 import self_test
 import size
+import stable_abi
 import stale
 import tidy
 from tree import ROOT, Tree
 
 # Quick ones first.
 CHECKS = {"size": size, "scripts": scripts, "layers": layers, "python-layers": python_layers, "kernels": kernels, "docs": docs,
-          "pages": pages, "stale": stale, "options": options, "format": format, "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
+          "pages": pages, "stale": stale, "stable-abi": stable_abi, "options": options, "format": format, "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
 
 
 def run(name, findings):

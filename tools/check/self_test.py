@@ -16,6 +16,7 @@ DIFF = """```diff
 ```
 """
 
+STABLE = '#include "bindings/object.h"\nauto planted(PyObject* f, PyObject* x) {{ return {}; }}\n'
 KERNEL = ("template <class T>\n__global__ void __launch_bounds__(F{{1, 2}}.threads())\n    f(const T* p, int n);\n"
           "template <class T>\n__global__ void __launch_bounds__(F{{1, 2}}.threads())\n    f(const T* p, int n) {\n"
           "  await_earlier_work();\n}\n")
@@ -134,10 +135,13 @@ PLANTS = {
         ("argand/ops/x/planted.cpp", OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): results are the same\nstruct"),
          OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): no\nstruct")),
     ],
+    "stable-abi": [("python/bindings/planted.cpp", STABLE.format("PyObject_CallFunctionObjArgs(f, x, nullptr)"), STABLE.format("PyObject_CallOneArg(f, x)")),
+                   ("python/bindings/planted.cpp", STABLE.format("type_name(x)"), STABLE.format("Py_TYPE(x)->tp_name"))],
     "kernels": [("argand/kernels/cuda/planted.cuh", KERNEL, KERNEL.replace("  await_earlier_work();\n", "")),
                 ("argand/kernels/cuda/planted.cuh", None, KERNEL.replace("{\n", "{\n  if (n < 0) return;\n")),
                 ("argand/exec/cuda/planted.cpp", KERNEL_IN_TEXT, KERNEL_IN_TEXT.replace("await_earlier_work();", ""))],
-    "format": [("argand/base/planted.h", FORMATTED, FORMATTED.replace("{ return {}; }", "{return {};}"))],
+    "format": [("argand/base/planted.h", FORMATTED, FORMATTED.replace("{ return {}; }", "{return {};}")),
+               ("docs/planted.md", "| a row |" + " wide" * 30 + "\n\n" + "word " * 24 + "\n", "word " * 25 + "\n")],
     "headers": [("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#include <vector>\n", "")),
                 ("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#pragma once\n", ""))],
     "cost": [("compat/torch/planted.h", '#pragma once\n#include "torch/torch.h"\n', COSTLY)],

@@ -24,7 +24,7 @@ std::vector<int64_t> converted(const std::vector<double>& values) {
   return result;
 }
 
-// As PyTorch's on x86: no number out of range becomes a number that could be meant.
+// The results are those of PyTorch on x86: a number out of range never becomes a number that could be meant.
 TEST(Convert, NumbersOutOfRange) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr int64_t k64 = std::numeric_limits<int64_t>::min(), k32 = std::numeric_limits<int32_t>::min();

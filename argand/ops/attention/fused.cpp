@@ -1,5 +1,5 @@
 // Attention without the matrix of weights, on devices that have kernels for it, and its gradient.
-#include "argand/core/draw_watch.h"
+#include "argand/core/no_draws.h"
 #include "argand/exec/forward_mode.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/attention/args.h"
@@ -103,7 +103,7 @@ struct FusedAttention : Kernel<FusedAttentionArgs> {
     const Device device = t.device();
     const Generator generator =
         a.dropout_p > 0 ? backend_of(device.type()).default_generator(device.index()) : Generator();
-    if (generator.defined()) announce_draw(*generator.impl_ptr());
+    if (generator.defined()) check_draws_allowed();
     blocks::attention.on(device)(t.call, {t.result(outs[0]), outs[1].impl().data(), generator.impl_ptr().get()});
     t.finish();
   }

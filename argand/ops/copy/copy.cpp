@@ -104,7 +104,7 @@ struct To : Composite<ToArgs> {
                  "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");
     const bool same_dtype = a.options.dtype_opt().value_or(a.self.dtype()) == a.self.dtype();
     const bool same_device = !a.options.has_device() || with_index(a.options.device()) == a.self.device();
-    // As in PyTorch, strides of dimensions of size 1 count: they say to later ops that channels are last.
+    // Strides of dimensions of size 1 count, as in PyTorch: later ops see by them that channels are last.
     const bool same_format = !a.memory_format || *a.memory_format == MemoryFormat::Preserve ||
                              (*a.memory_format == MemoryFormat::Contiguous
                                   ? a.self.is_contiguous()

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "argand/exec/forward_mode.h"
-#include "argand/exec/slices.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/maybe.h"
@@ -64,17 +63,6 @@ void update_running(const Tensor& running, const A* now, double momentum, double
     r[j] = (1 - momentum) * r[j] + momentum * factor * static_cast<double>(now[j]);
   exec::copy_elements(running, next);
   running.storage()->bump_version("batch_norm");
-}
-
-// Within vmap the slices share the running statistics, or each slice has its own.
-template <class Args>
-void before_update(const Args& a) {
-  if (!exec::SlicesScope::active()) return;
-  Tensor input = a.input;
-  TensorSlots slots;
-  slots.push_back({&input, 0});
-  for (const Tensor& running : {a.running_mean, a.running_var})
-    if (running.defined()) exec::before_write(exec::Write("batch_norm"), slots, running);
 }
 
 // ---- the same in ops, for a GPU
@@ -156,7 +144,6 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
     } else {
       variance = exec::new_tensor({mean.impl().sizes, mean.dtype()}, device);
       blocks::channel_moments.on(device)(pass, x.impl().data(), mean.impl().data(), variance.impl().data());
-      before_update(a);
       update_running(a.running_mean, mean, a.momentum, 1);
       update_running(a.running_var, variance, a.momentum, n / (n - 1));
     }
@@ -176,7 +163,6 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
       return;
     }
     cpu::channel_moments(pass, x.impl().data(), mean, variance);
-    before_update(a);
     update_running(a.running_mean, mean, a.momentum, 1);
     update_running(a.running_var, variance, a.momentum, n / (n - 1));
   }

@@ -14,9 +14,7 @@ struct Poisson : Kernel<PoissonArgs> {
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
   static void run(const Args& a, Tensor& out) {
-    const Tensor means = a.self;
-    draw_into(out, {{"poisson", 0, 0, 0, 0, impl_of(a.generator)}, {&means, 1}},
-              [&](const Tensor& t, std::span<const Tensor> of) { fill(t, of[0], a.generator); });
+    fill(out, a.self, a.generator);
   }
   static void fill(const Tensor& out, const Tensor& means, const std::optional<Generator>& g) {
     if (!out.is_cpu()) {  // the means are not checked: that would wait for the GPU
@@ -59,9 +57,7 @@ struct Binomial : Kernel<BinomialArgs> {
     return {broadcast_shapes(a.count.sizes(), a.prob.sizes(), "binomial"), a.count.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor of_both[] = {a.count.expand(out.sizes()), a.prob.expand(out.sizes())};
-    draw_into(out, {{"binomial", 0, 0, 0, 0, impl_of(a.generator)}, of_both},
-              [&](const Tensor& t, std::span<const Tensor> of) { fill(t, of[0], of[1], a.generator); });
+    fill(out, a.count.expand(out.sizes()), a.prob.expand(out.sizes()), a.generator);
   }
   static void fill(const Tensor& out, const Tensor& counts, const Tensor& chances, const std::optional<Generator>& g) {
     if (!out.is_cpu()) {

@@ -12,13 +12,6 @@ void check_floating(const char* op, ScalarType t) {
   ARGAND_CHECK(DtypeError, is_differentiable(t), op, ": not implemented for dtype ", t);
 }
 
-// Says whose layout the result of an op like rand_like has.
-template <class Args>
-Target target_of(const Args& a) {
-  const MemoryFormat format = a.memory_format.value_or(a.options.memory_format_opt().value_or(MemoryFormat::Preserve));
-  return format == MemoryFormat::Preserve ? Target::laid_out_as(a.self) : Target();
-}
-
 }  // namespace
 
 struct Rand : Kernel<RandArgs> {
@@ -55,7 +48,7 @@ struct RandLike : Kernel<RandLikeArgs> {
     check_floating("rand_like", meta.dtype);
     return meta;
   }
-  static void run(const Args& a, Tensor& out) { draw_uniform(out, 0, 1, {}, target_of(a)); }
+  static void run(const Args&, Tensor& out) { draw_uniform(out, 0, 1, {}); }
   static void samples(S& s) { s.fails({s->integer({2}, 0, 2)}, "rand_like: not implemented for dtype int64"); }
 };
 ARGAND_OP(RandLike)
@@ -98,8 +91,8 @@ struct RandnLike : Kernel<RandnLikeArgs> {
     if (numel_of(meta.sizes) != 0) check_floating("randn_like", meta.dtype);
     return meta;
   }
-  static void run(const Args& a, Tensor& out) {
-    if (out.numel() != 0) draw_normal(out, 0, 1, {}, target_of(a));
+  static void run(const Args&, Tensor& out) {
+    if (out.numel() != 0) draw_normal(out, 0, 1, {});
   }
   static void samples(S& s) { s.fails({s->integer({2}, 0, 2)}, "randn_like: not implemented for dtype int64"); }
 };
@@ -147,7 +140,7 @@ struct RandintLike : Kernel<RandintLikeArgs> {
     check_integer_range("randint_like", a.low, a.high, meta.dtype);
     return meta;
   }
-  static void run(const Args& a, Tensor& out) { draw_between(out, a.low, a.high, {}, target_of(a)); }
+  static void run(const Args& a, Tensor& out) { draw_between(out, a.low, a.high, {}); }
   static void samples(S& s) {
     s.fails({s->real({2}), 3, 3}, "randint_like expects 'from' to be less than 'to', but got from=3 >= to=3");
   }
@@ -178,8 +171,7 @@ struct Randperm : Kernel<RandpermArgs> {
   }
   // The last dimension holds one permutation.
   static void run(const Args& a, Tensor& out) {
-    draw_into(out, {{"randperm", 0, 0, a.n, 0, impl_of(a.generator)}},
-              [&](const Tensor& t, auto) { fill(t, a.n, a.generator); });
+    fill(out, a.n, a.generator);
   }
   static void fill(const Tensor& out, int64_t n, const std::optional<Generator>& g) {
     if (!out.is_cpu()) {  // the sorting order of random numbers, which are rarely equal

@@ -1,3 +1,4 @@
+#include "argand/core/no_draws.h"
 #include "argand/ops/random/draw.h"
 
 #include <algorithm>
@@ -47,11 +48,11 @@ CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
   const Device& device = exec::device_of_fallback();
   if (device.is_cpu()) {
     const Generator given = g && g->defined() ? *g : default_cpu_generator();
-    announce_draw(*given.impl_ptr());
+    check_draws_allowed();
     return *given.get<CpuGeneratorImpl>();
   }
   GeneratorImpl& other = *of_device(device, g).impl_ptr();
-  announce_draw(other);
+  check_draws_allowed();
   // Not thread_local: a library that is loaded later (by Python) gets little thread-local memory.
   thread_local const auto stream = std::make_unique<CpuGeneratorImpl>();
   const std::lock_guard lock(other.mutex_);
@@ -62,7 +63,7 @@ CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
 void draw_on_device(const Tensor& t, const Draw& draw, const std::optional<Generator>& g) {
   const Device& device = t.device();
   const Generator& generator = of_device(device, g);
-  announce_draw(*generator.impl_ptr());
+  check_draws_allowed();
   blocks::run_draw.on(device)(draw, t.dtype(), t.impl().data(), t.numel(), *generator.impl_ptr());
 }
 
@@ -82,22 +83,17 @@ Tensor in_memory_order(const Tensor& t) {
   return exec::alias(t, std::move(sizes), std::move(strides), t.storage_offset());
 }
 
-static void fill_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g) {
-  if (out.is_complex()) return fill_uniform(parts_of(out), from, to, g);
+void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g) {
+  if (out.is_complex()) return draw_uniform(parts_of(out), from, to, g);
   fill_in_memory_order(out, [&](const Tensor& t) {
     if (!t.is_cpu()) return draw_on_device(t, {Draw::kUniform, from, to}, g);
     with_floats(t, "uniform_", [&](auto* p, int64_t n) { cpu::uniform(generator_of(g), p, n, from, to); });
   });
 }
 
-void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g, const Target& target) {
-  draw_into(out, {{"uniform", from, to, 0, 0, impl_of(g)}, {}, target.like, target.in_place},
-            [&](const Tensor& t, auto) { fill_uniform(t, from, to, g); });
-}
-
-static void fill_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g) {
+void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g) {
   // The variance is that of both parts together; the mean is that of each part, as in PyTorch.
-  if (out.is_complex()) return fill_normal(parts_of(out), mean, std / std::sqrt(2.0), g);
+  if (out.is_complex()) return draw_normal(parts_of(out), mean, std / std::sqrt(2.0), g);
   const bool serial = !out.is_contiguous();  // PyTorch fills only contiguous tensors by blocks
   fill_in_memory_order(out, [&](const Tensor& t) {
     if (!t.is_cpu()) return draw_on_device(t, {Draw::kNormal, mean, std}, g);
@@ -110,12 +106,7 @@ static void fill_normal(const Tensor& out, double mean, double std, const std::o
   });
 }
 
-void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g, const Target& target) {
-  draw_into(out, {{"normal", mean, std, 0, 0, impl_of(g)}, {}, target.like, target.in_place},
-            [&](const Tensor& t, auto) { fill_normal(t, mean, std, g); });
-}
-
-static void fill_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g) {
+void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g) {
   fill_in_memory_order(out, [&](const Tensor& t) {
     if (!t.is_cpu()) {
       const bool wide = range == 0 || range >= uint64_t{1} << 28;
@@ -126,12 +117,6 @@ static void fill_integers(const Tensor& out, int64_t from, uint64_t range, const
       cpu::random_from_to(generator_of(g), raw<T>(t), t.numel(), from, range);
     });
   });
-}
-
-void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g,
-                   const Target& target) {
-  draw_into(out, {{"integers", 0, 0, from, range, impl_of(g)}, {}, target.like, target.in_place},
-            [&](const Tensor& t, auto) { fill_integers(t, from, range, g); });
 }
 
 int integer_digits(ScalarType dtype) {
@@ -163,10 +148,9 @@ int64_t end_of_drawn(int64_t to, ScalarType dtype) {
   return last >= to ? last - spacing(to - 1, dtype) : to;
 }
 
-void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g,
-                  const Target& target) {
+void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g) {
   from = first_drawn(from, out.dtype()), to = end_of_drawn(to, out.dtype());
-  draw_integers(out, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from), g, target);
+  draw_integers(out, from, static_cast<uint64_t>(to) - static_cast<uint64_t>(from), g);
 }
 
 void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType dtype) {

@@ -1,7 +1,6 @@
 // Shared parts of the random ops: the generator to draw from, and the order in which a tensor is filled.
 #pragma once
 #include "argand/core/cpu_generator.h"
-#include "argand/core/draw_watch.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/kernels/draw.h"
@@ -31,36 +30,12 @@ void fill_in_memory_order(const Tensor& out, Fill fill) {
   exec::copy_elements(ordered, buffer);
 }
 
-// Calls draw(t, parameters), which fills t.  t is `out`, and `parameters` are those of the call; within vmap t may also
-// have another, first dimension, as have the parameters then: Note [Draws of slices].  Everything that `draw` does with
-// numbers or a generator is to follow from the arguments and from the kind of the call.
-template <class F>
-void draw_into(const Tensor& out, const DrawCall& call, F draw) {
-  if (!DrawWatch::active()) return draw(out, call.parameters);
-  fill_watched(out, call, [&](const Tensor& t, const DrawCall& c) { draw(t, c.parameters); });
-}
-inline const GeneratorImpl* impl_of(const std::optional<Generator>& g) {
-  return g && g->defined() ? g->impl_ptr().get() : nullptr;
-}
-
-// Says which tensor a function below fills: a new one, one that is written in place, or a new one laid out as `of`.
-struct Target {
-  Tensor like = {};
-  bool in_place = false;
-  static Target written(const Tensor& self) { return {self, true}; }
-  static Target laid_out_as(const Tensor& of) { return {of, false}; }
-};
-
 // Fill `out` with samples; its dtype and the parameters were checked.
-void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g,
-                  const Target& target = {});
-void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g,
-                 const Target& target = {});
-void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g,
-                   const Target& target = {});
+void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g);
+void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g);
+void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g);
 // Those of [from, to), where the dtype can hold the bounds: see first_drawn.
-void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g,
-                  const Target& target = {});
+void draw_between(const Tensor& out, int64_t from, int64_t to, const std::optional<Generator>& g);
 
 // The bounds of the integers that are drawn for [from, to).  A floating-point dtype may round `to - 1` up to `to`,
 // which must not come, and the numbers beside it, which would round so, too; and `from + 1` down to less than `from`.

@@ -60,9 +60,7 @@ Kept draw_kept(const Tensor& input, double p) {
   Kept kept{empty_like(input, input.options().dtype(kBool)), share.scale};
   Draw draw{Draw::kKept};
   draw.from = static_cast<int64_t>(share.below);
-  draw_into(kept.mask, {{"kept", share.below}}, [&](const Tensor& mask, auto) {
-    fill_in_memory_order(mask, [&](const Tensor& t) { draw_on_device(t, draw, std::nullopt); });
-  });
+  fill_in_memory_order(kept.mask, [&](const Tensor& t) { draw_on_device(t, draw, std::nullopt); });
   return kept;
 }
 

@@ -30,12 +30,6 @@ int64_t largest(ScalarType t) {
   });
 }
 
-// Fills `out`, which is `self` or becomes it, by fill(t) of contiguous tensors in memory order.
-template <class Fill>
-void draw_numbers(const Tensor& self, const Tensor& out, const DrawCall::Kind& kind, Fill fill) {
-  draw_into(out, {kind, {}, self, true}, [&](const Tensor& t, auto) { fill_in_memory_order(t, fill); });
-}
-
 // The range of random_ without bounds.
 Draw full_range(ScalarType t) {
   const bool wide = t == kLong || t == kDouble;
@@ -74,7 +68,7 @@ struct UniformInplace : Kernel<UniformInplaceArgs> {
         return std::numeric_limits<double>::max();
     }
   }
-  static void run(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator, Target::written(a.self)); }
+  static void run(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.fails({s->real({2}), 1, 0}, "uniform_ expects to return a [from, to) range, but found from=1 > to=0");
@@ -94,7 +88,7 @@ struct NormalInplace : Kernel<NormalInplaceArgs> {
     ARGAND_CHECK(ValueError, a.std >= 0, "normal expects std >= 0.0, but found std ", a.std);
     return meta_of_self(a.self);
   }
-  static void run(const Args& a, Tensor& out) { draw_normal(out, a.mean, a.std, a.generator, Target::written(a.self)); }
+  static void run(const Args& a, Tensor& out) { draw_normal(out, a.mean, a.std, a.generator); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.fails({s->real({2}), 0, -1}, "normal expects std >= 0.0, but found std -1");
@@ -131,11 +125,11 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
            " can support discrete uniform distribution only within this range.");
   }
   static void run(const Args& a, Tensor& out) {
-    if (a.to) return draw_between(out, a.from, *a.to, a.generator, Target::written(a.self));
+    if (a.to) return draw_between(out, a.from, *a.to, a.generator);
     const int64_t from = first_drawn(a.from, out.dtype());
     // All of int64 wraps to 0, which is how the kernel wants it.
     const uint64_t range = static_cast<uint64_t>(largest(out.dtype())) - static_cast<uint64_t>(from) + 1;
-    draw_integers(out, from, range, a.generator, Target::written(a.self));
+    draw_integers(out, from, range, a.generator);
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
@@ -153,7 +147,7 @@ struct RandomFullInplace : Kernel<RandomFullInplaceArgs> {
   static constexpr auto dtypes = kRealTypes;
   static TensorMeta infer(const Args& a) { return meta_of_self(a.self); }
   static void run(const Args& a, Tensor& out) {
-    draw_numbers(a.self, out, {"random", 0, 0, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
+    fill_in_memory_order(out, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, full_range(t.dtype()), a.generator);
       dispatch<kRealTypes>(t.dtype(), "random_", [&](auto tag) {
         cpu::random_full(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel());
@@ -175,7 +169,7 @@ struct BernoulliInplace : Kernel<BernoulliInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    draw_numbers(a.self, out, {"bernoulli", a.p, 0, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
+    fill_in_memory_order(out, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kBernoulli, a.p}, a.generator);
       dispatch<kRealTypes>(t.dtype(), "bernoulli_", [&](auto tag) {
         cpu::bernoulli(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.p);
@@ -199,12 +193,7 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
     return {broadcast_shapes(a.self.sizes(), a.p.sizes(), "bernoulli_"), a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    // `p` gets as many dimensions as `out`, so that both still fit each other where vmap gives both one more.
-    const Tensor given = a.p;
-    const Tensor p = exec::alias(given, out.impl().sizes, expanded_strides(given.sizes(), given.strides(), out.sizes()),
-                                 given.storage_offset());
-    draw_into(out, {{"bernoulli of", 0, 0, 0, 0, impl_of(a.generator)}, {&p, 1}, a.self, true},
-              [&](const Tensor& t, std::span<const Tensor> of) { fill(t, of[0], a.generator); });
+    fill(out, a.p.expand(out.sizes()), a.generator);
   }
   static void fill(const Tensor& out, const Tensor& p, const std::optional<Generator>& g) {
     Dims sizes, strides;
@@ -254,7 +243,7 @@ struct ExponentialInplace : Kernel<ExponentialInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    draw_numbers(a.self, out, {"exponential", a.lambd, 0, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
+    fill_in_memory_order(out, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kExponential, a.lambd}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "exponential_", [&](auto tag) {
         cpu::exponential(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.lambd);
@@ -276,7 +265,7 @@ struct GeometricInplace : Kernel<GeometricInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    draw_numbers(a.self, out, {"geometric", a.p, 0, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
+    fill_in_memory_order(out, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kGeometric, a.p}, a.generator);
       dispatch<kFloatingTypes | kIntTypes>(t.dtype(), "geometric_", [&](auto tag) {
         cpu::geometric(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.p);
@@ -299,7 +288,7 @@ struct CauchyInplace : Kernel<CauchyInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    draw_numbers(a.self, out, {"cauchy", a.median, a.sigma, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
+    fill_in_memory_order(out, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kCauchy, a.median, a.sigma}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "cauchy_", [&](auto tag) {
         cpu::cauchy(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.median, a.sigma);
@@ -322,7 +311,7 @@ struct LogNormalInplace : Kernel<LogNormalInplaceArgs> {
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
-    draw_numbers(a.self, out, {"log_normal", a.mean, a.std, 0, 0, impl_of(a.generator)}, [&](const Tensor& t) {
+    fill_in_memory_order(out, [&](const Tensor& t) {
       if (!t.is_cpu()) return draw_on_device(t, {Draw::kLogNormal, a.mean, a.std}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "log_normal_", [&](auto tag) {
         cpu::log_normal(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.mean, a.std);

@@ -35,9 +35,7 @@ struct StandardGamma : Kernel<StandardGammaArgs> {
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
   static void run(const Args& a, Tensor& out) {
-    const Tensor shapes = a.self;
-    draw_into(out, {{"gamma", 0, 0, 0, 0, impl_of(a.generator)}, {&shapes, 1}},
-              [&](const Tensor& t, std::span<const Tensor> of) { draw_gamma(exec::dense(of[0]), t, a.generator); });
+    draw_gamma(exec::dense(a.self), out, a.generator);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * _standard_gamma_grad(c.self, c.result()); }
   static void samples(S& s) {
@@ -70,9 +68,7 @@ struct SampleDirichlet : Kernel<SampleDirichletArgs> {
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor concentrations = a.self;
-    draw_into(out, {{"dirichlet", 0, 0, 0, 0, impl_of(a.generator)}, {&concentrations, 1}},
-              [&](const Tensor& t, std::span<const Tensor> of) { fill(t, of[0], a.generator); });
+    fill(out, a.self, a.generator);
   }
   static void fill(const Tensor& out, const Tensor& concentrations, const std::optional<Generator>& g) {
     const Tensor parts = exec::new_tensor({out.impl().sizes, kDouble}, out.device());

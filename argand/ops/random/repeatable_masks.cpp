@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "argand/core/draw_watch.h"
+#include "argand/core/no_draws.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/random/draw.h"
@@ -22,7 +22,7 @@ void RepeatableMasks::take(const Tensor& state, int64_t elements, int64_t masks)
   if (!state.is_cpu()) {
     const Device& device = state.device();
     const Generator& generator = backend_of(device.type()).default_generator(device.index());
-    announce_draw(*generator.impl_ptr());
+    check_draws_allowed();
     return blocks::keep_numbers.on(device)(*generator.impl_ptr(), static_cast<uint64_t>(masks) * kNumbersOfMask,
                                            state.impl().data());
   }

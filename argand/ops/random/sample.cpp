@@ -5,6 +5,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/random/args.h"
+#include "argand/core/no_draws.h"
 #include "argand/ops/random/draw.h"
 
 namespace argand::ops {
@@ -57,7 +58,7 @@ struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
   static constexpr auto doc = "Normal samples around the elements of mean.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    announce_parameters({&a.mean, 1});
+    check_draws_allowed();
     ARGAND_CHECK(ValueError, a.std >= 0, "normal expects std >= 0.0, but found std ", a.std);
     return with_parameters(without_grad([&] { return new_sample(a.mean).normal_(0, a.std, a.generator).add_(a.mean); }),
                            a.mean);
@@ -83,7 +84,7 @@ struct NormalFloatTensor : Composite<NormalFloatTensorArgs> {
   static constexpr auto doc = "Normal samples with the elements of std as standard deviations.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    announce_parameters({&a.std, 1});
+    check_draws_allowed();
     check_std(a.std);
     return with_parameters(
         without_grad([&] { return new_sample(a.std).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean); }), a.std);
@@ -101,8 +102,7 @@ struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
   static constexpr auto doc = "Normal samples with means and standard deviations from two tensors, broadcast.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor parameters[] = {a.mean, a.std};
-    announce_parameters(parameters);
+    check_draws_allowed();
     check_std(a.std);
     const Dims sizes = broadcast_shapes(a.mean.sizes(), a.std.sizes(), "normal");
     const Tensor sample = without_grad(
@@ -155,9 +155,7 @@ struct Multinomial : Kernel<MultinomialArgs> {
     return {{a.self.sizes()[0], a.num_samples}, kLong};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor weights = a.self;
-    draw_into(out, {{"multinomial", 0, 0, a.num_samples, a.replacement, impl_of(a.generator)}, {&weights, 1}},
-              [&](const Tensor& t, std::span<const Tensor> of) { fill(a, exec::dense(of[0]), t); });
+    fill(a, exec::dense(a.self), out);
   }
   static void fill(const Args& a, const Tensor& weights, const Tensor& out) {
     if (!out.is_cpu()) return fill_on_device(a, weights, out);

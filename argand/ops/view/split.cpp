@@ -47,7 +47,7 @@ class PiecesNode final : public autograd::Node {
 // The pieces, views of `whole` that cover it once, with one node as their history.
 std::vector<Tensor> joined(const char* name, const Tensor& whole, std::vector<Tensor> pieces, int64_t dim,
                            bool dropped = false) {
-  // As in PyTorch, a write in place to one of several views is not recorded but refused.
+  // A write in place to one of several views is refused, as in PyTorch, and not recorded.
   for (const Tensor& piece : pieces)
     if (AutogradMeta* const meta = autograd_meta_or_null(piece);
         meta && meta->base.defined() && meta->creation == autograd::CreationMeta::DEFAULT)

@@ -44,7 +44,8 @@ class Functions:
         """nonzero() of the tensor."""
         return _functions.nonzero.__wrapped__(self, as_tuple=as_tuple)
 
-    # As functions they ask for overrides themselves: a method is made of the function below that.
+    # These functions ask their arguments for overrides (__torch_function__), and so do methods.  A method is made of what a function
+    # wraps, so that it asks once.
     lu, unique, unique_consecutive = (f.__wrapped__ for f in (_functions.lu, _functions.unique, _functions.unique_consecutive))
 
     eig, lstsq, solve, symeig = _removed.eig, _removed.lstsq, _removed.solve, _removed.symeig

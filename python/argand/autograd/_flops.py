@@ -5,7 +5,7 @@ calls; the counter counts the op within a convolution, attention, and the gradie
 """
 from math import prod
 
-# What programs call; the op within has another name.
+# The names by which programs call a convolution; the op within has another name.
 CONVOLUTIONS = tuple(f"aten::conv{transposed}{n}d" for transposed in ("", "_transpose") for n in (1, 2, 3))
 
 

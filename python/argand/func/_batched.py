@@ -26,7 +26,7 @@ class Level:
     def __init__(self, size, randomness, number):
         self.size, self.randomness, self.number, self.active = size, randomness, number, True
         self.written = {}        # storages that the function made and then wrote slices into: the batch that is in their place
-        self.made = _C._Slices(made=True)
+        self.made = _C._TransformScope(gradients=False)
         self._watch = None
 
     def batched(self, value, bdim=0):
@@ -109,7 +109,7 @@ class Level:
         """The scope of the function."""
         if self.randomness == "different":
             self.watch()
-        draws = _C._DrawScope("error") if self.randomness == "error" else contextlib.nullcontext()
+        draws = _C._NoDraws() if self.randomness == "error" else contextlib.nullcontext()
         try:
             with self.made, draws, levels.entered(self):
                 yield self

@@ -120,7 +120,7 @@ class _Evaluated:
 
     def __init__(self, inputs, func, args, argnums, kwargs=None, has_aux=False, what=""):
         args, self.specs = _replaced(inputs, args, argnums)
-        with _C._Slices(gradients=True) as made_of_inputs:
+        with _C._TransformScope(gradients=True) as made_of_inputs:
             # Arguments that no gradient is taken by may be written, too: they are not captured.
             for x in tree_flatten((args, kwargs))[0]:
                 if isinstance(x, _C.Tensor):
@@ -235,7 +235,7 @@ class _Along:
     def _run(self):
         flat, spec = tree_flatten(self.primals)
         duals = [forward_ad.dual(self._level, x, t) for x, t in zip(flat, self.tangents)]
-        with _C._Slices(gradients=True) as made_of_inputs:
+        with _C._TransformScope(gradients=True) as made_of_inputs:
             for x in (*duals, *self.tangents):
                 made_of_inputs.mark(x)
             result = self.func(*tree_unflatten(duals, spec))
@@ -301,8 +301,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     @functools.wraps(func)
     def call(*args, **kwargs):
         with _Inputs() as inputs:
-            with _C._DrawScope("different"):
-                at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
+            at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
             at.take_tensors("vjp(f, *primals)")
             _check_real("jacrev", "inputs", inputs.flat)
             _check_real("jacrev", "outputs", at.flat)
