@@ -4,15 +4,16 @@
 // The tangent of a result is J t, where t are tangents of the arguments and J is the op's Jacobian.  It follows from the
 // definition, by the first of these that applies:
 //   - a rule that is written (forward_rules.cpp);
+//   - a real pointwise op has a diagonal J, so its gradient, given t instead of the gradient of the result, is J t;
 //   - an op that is linear in an argument is called with the tangent in the place of that argument.  An op is linear in
 //     the arguments that their own gradients don't read, if no gradient reads a result;
-//   - a real pointwise op has a diagonal J, so its gradient, given t instead of the gradient of the result, is J t;
 //   - for all others two backward passes through this one op: u -> J^T u is linear, so the gradient of (J^T u, t) by u
 //     is J t.  This is right for every op whose gradient can be differentiated.
 // All are made of ops, so that they are recorded, and have tangents for levels further out.
 #include "argand/exec/forward_mode.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "argand/autograd/engine.h"
 #include "argand/autograd/forward_rules.h"
@@ -98,21 +99,17 @@ class Call {
   Call(const OpInfo& op, const Arguments& args, std::vector<Tensor> tangents, std::span<const Tensor> results)
       : op_(op), facts_(*call_facts(op)), args_(args.get()), tangents_(std::move(tangents)), results_(results) {
     op.args.tensors(args_, slots_);
-    if (facts_.own_gradients)
-      for (size_t i = 0; i < tangents_.size(); ++i)
-        if (!(facts_.own_gradients >> slots_[i].argument & 1)) tangents_[i] = Tensor();
   }
 
-  // Undefined where they are zero; none if no result depends on an argument that has a tangent.
+  // Undefined where they are zero.
   std::vector<Tensor> tangents() {
-    if (std::ranges::none_of(tangents_, [](const Tensor& t) { return t.defined(); })) return {};
     if (const auto rule = autograd::forward_rule(op_)) return {rule(args_, tangents_, results_[0])};
     for (size_t i = 0; i < tangents_.size(); ++i)
       if (tangents_[i].defined() && op_.unimplemented_gradients >> i & 1) refuse(op_);
     if (op_.inplace_only) return {written()};
-    if (is_linear()) return linear();
     try {
-      return is_diagonal() ? std::vector<Tensor>{diagonal()} : transposed_twice();
+      if (is_diagonal()) return {diagonal()};
+      return is_linear() ? linear() : transposed_twice();
     } catch (const NotImplementedError&) {
       refuse(op_);
     }
@@ -133,13 +130,14 @@ class Call {
   // ---- linear ops
 
   bool is_linear() {
-    if (!facts_.only_linear || !facts_.has_gradient || op_.saved_results || op_.random) return false;
+    if (!facts_.only_linear || op_.saved_results || op_.random) return false;
     if (op_.num_outputs > 1 && op_.kind != OpKind::kView) return false;
     for (size_t i = 0; i < tangents_.size(); ++i) {
       if (!tangents_[i].defined()) continue;
-      if (reads(i, i)) return false;
+      const bool own = facts_.own_gradients >> slots_[i].argument & 1;
+      if (reads(i, i) || !(own || facts_.is_one_gradient)) return false;
       // What one function of all gradients reads may be for another argument's.
-      for (size_t j = 0; !facts_.own_gradients && j < slots_.size(); ++j)
+      for (size_t j = 0; !own && j < slots_.size(); ++j)
         if (slots_[j].tensor->defined() && is_differentiable(slots_[j].tensor->dtype()) && reads(i, j)) return false;
     }
     return true;
@@ -191,7 +189,7 @@ class Call {
 
   Tensor zero_for(const Tensor& t, int argument) const {
     if (t.impl().wrapped_number) return wrapped_number(zero_of(t.dtype()));
-    if (!(op_.required_tensors >> argument & 1)) return {};
+    if (std::string_view(op_.signature.arguments[static_cast<size_t>(argument)].type) == "Tensor?") return {};
     if (DispatchHooks::intercepts(t.impl())) return zeros_like(t);
     return zeros({}, t.options()).expand(t.sizes());
   }
@@ -228,8 +226,12 @@ class Call {
     const intrusive_ptr<OpNode> node = op_.make_node(copy_of(op_, args_).get());
     TensorSlots slots;
     node->tensors(slots);
-    for (size_t i = 0; i < slots.size(); ++i)
-      if (tangents_[i].defined() && !slots[i].tensor->requires_grad()) *slots[i].tensor = on_edge(*slots[i].tensor);
+    for (size_t i = 0; i < slots.size(); ++i) {
+      Tensor& t = *slots[i].tensor;
+      if (!t.defined()) continue;
+      if (t.is_inference()) t = t.clone();  // no graph keeps the tensor itself
+      if (tangents_[i].defined() && !t.requires_grad()) t = on_edge(t);
+    }
     std::vector<Tensor> outs;
     for (const Tensor& r : results_) outs.push_back(r.defined() ? alias_with_tangents(r) : r);
     node->record(op_, outs, nullptr);
@@ -245,6 +247,8 @@ class Call {
   }
 
   Tensor diagonal() {
+    std::optional<InferenceMode> no_inference;
+    if (InferenceMode::is_enabled()) no_inference.emplace(false);
     const intrusive_ptr<OpNode> node = this->node();
     const Tensor& result = results_[0];
     Tensor sum;
@@ -407,9 +411,11 @@ bool forward_inplace(const OpInfo& op, void* args, const Tensor& given) {
   }
   for (const OfLevel& l : levels) {
     const ForwardMode::Scope outside(*l.level);
-    std::vector<Tensor> tangents;
-    if (op.differentiable) tangents = Call(op, of_call, l.tangents, {&self, 1}).tangents();
-    if (tangents.empty() && !l.tangents[0].defined()) continue;
+    std::vector<Tensor> tangents, given = l.tangents;
+    // Recorded calls may keep the tangent, which is about to be written.
+    if (!op.inplace_only && GradMode::is_enabled() && given[0].defined()) given[0] = given[0].clone();
+    if (op.differentiable) tangents = Call(op, of_call, std::move(given), {&self, 1}).tangents();
+    if (!op.differentiable && !l.tangents[0].defined()) continue;
     set_tangent(self, *l.level, fitting(tangents.empty() ? Tensor() : tangents[0], self), true);
   }
   kept.share();

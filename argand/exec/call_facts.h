@@ -9,9 +9,8 @@ namespace argand::exec {
 
 struct CallFacts {
   std::shared_ptr<void> (*copy)(const void* args);
-  // Bit i: argument i of the schema has a gradient function of its own.  0: one function gives all gradients.
-  uint32_t own_gradients;
-  bool has_gradient;
+  uint32_t own_gradients;  // bit i: the definition has a gradient function for argument i of the schema
+  bool is_one_gradient;    // it has one function that gives the gradients of all arguments
   bool only_linear;  // false: a part of the result comes from numbers, although the gradients read no tensor
 };
 

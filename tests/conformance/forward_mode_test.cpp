@@ -109,7 +109,7 @@ void check_one(const OpCase& c, AnyArgs& sample, size_t index, ScalarType dtype,
       EXPECT_FALSE(tangent.requires_grad());
       EXPECT_EQ(tangent.dtype(), results[k].dtype());
       const bool near = allclose(tangent, expected[k].detach(), 1e-6, 1e-9, /*equal_nan=*/true);
-      EXPECT_TRUE(near) << "result " << k << ": " << tangent << "expected " << expected[k];
+      EXPECT_TRUE(near) << str("result ", k, ": ", to_string(tangent), "\nexpected ", to_string(expected[k]));
     }
   } catch (const Error& e) {
     ADD_FAILURE() << e.what();

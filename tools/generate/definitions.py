@@ -28,6 +28,7 @@ class Op:
     saves_metas: bool = False
     has_gradient: bool = False
     own_gradients: set[str] = field(default_factory=set)  # arguments with a gradient function of their own
+    is_one_gradient: bool = False  # one function gives those of all arguments
     only_linear: bool = True     # false: a part of the result comes from numbers, although no gradient reads a tensor
     body: str = ""
     only_cpu: bool = False       # a kernel without one for other devices: it runs on the CPU
@@ -130,9 +131,10 @@ def read_op(name, kind, text, path, ops_dir):
     body = re.search(r"ARGAND_BODY\(", text)
     op.body = "yes" if body else ""
     tensor_names = {a.name for a in schemas[0].args if a.holds_tensors}
+    op.own_gradients = set(re.findall(r"\bgrad_(\w+)\(const Ctx&", text)) & tensor_names
+    op.is_one_gradient = bool(re.search(r"\bgrad\(const Ctx&", text))
     for function, grad in gradient_texts(text):
         op.has_gradient = True
-        op.own_gradients |= {function.removeprefix("grad_")} & tensor_names if function.startswith("grad_") else set()
         read = set(re.findall(r"\bc\.(\w+)", grad))
         # grad_weight() is that of one argument; what others read, any gradient may need.
         of = {function.removeprefix("grad_")} & tensor_names or tensor_names

@@ -325,7 +325,7 @@ def table(ops):
     infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
     pointers = ", ".join(f"&ops::{op.name}_info" for op in ops)
     includes = "".join(f'#include "argand/ops/{family}/args.h"\n' for family in sorted({op.family for op in ops}))
-    facts = ",\n".join(f"      {{&ops::{op.name}_info, {{copy<ops::{op.name}Args>, {own_gradients(op):#x}, {str(op.has_gradient).lower()}, "
+    facts = ",\n".join(f"      {{&ops::{op.name}_info, {{copy<ops::{op.name}Args>, {own_gradients(op):#x}, {str(op.is_one_gradient).lower()}, "
                        f"{str(op.only_linear).lower()}}}}}" for op in ops if op.kind != "Composite")
     return (NOTE + '#include <unordered_map>\n\n#include "argand/exec/call_facts.h"\n' + includes + "\nnamespace argand {\nnamespace ops {\n" + infos
             + "\n}  // namespace ops\n\nstd::span<OpInfo* const> all_ops() {\n  static OpInfo* const table[] = {" + pointers

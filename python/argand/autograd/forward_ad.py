@@ -200,12 +200,13 @@ def apply(cls, args, levels):
     """cls.apply(*args): the tangents of the results are those that its jvp gives."""
     with _C._KeptResults() as kept:
         with _C._ForwardScope(enabled=False):
-            results, context = _C._apply_function_with_context(cls, *args)
+            results, context, node = _C._apply_function_with_context(cls, *args)
         outputs = results if isinstance(results, tuple) else (results,)
         for level in levels:
             with _C._ForwardScope(level):
                 _give_tangents(cls, args, outputs, context, level)
         kept.share()
+        del node  # the context needed it
     return results
 
 

@@ -191,9 +191,9 @@ def _by_columns(func, inputs):
     from ..func import jvp, vmap  # upward: strategy="forward-mode" is a vmap of jvp
     inputs = tuple(x.detach() for x in inputs)
     sizes = [x.numel() for x in inputs]
-    units = [unit.view(-1, *x.shape) for unit, x in zip(_construct_standard_basis_for(inputs, sizes), inputs)]
+    units = [unit.view((-1, *x.shape)) for unit, x in zip(_construct_standard_basis_for(inputs, sizes), inputs)]
     products = vmap(lambda *tangents: jvp(func, inputs, tangents)[1])(*units)
-    return [tuple(part.movedim(0, -1).reshape(*p.shape[1:], *x.shape) for part, x in zip(p.split(sizes), inputs)) for p in products]
+    return [tuple(part.movedim(0, -1).reshape((*p.shape[1:], *x.shape)) for part, x in zip(p.split(sizes), inputs)) for p in products]
 
 
 def _forward_strategy(strategy, create_graph, strict, vectorize):

@@ -324,7 +324,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
         primals, spec = tree_flatten(tuple(args[n] for n in positions))
         _check_real("jacfwd", "inputs", primals)
         sizes = [x.numel() for x in primals]
-        units = [unit.view(-1, *x.shape) for unit, x in zip(_functional._construct_standard_basis_for(primals, sizes), primals)]
+        units = [unit.view((-1, *x.shape)) for unit, x in zip(_functional._construct_standard_basis_for(primals, sizes), primals)]
 
         def of_primals(*flat):
             given = list(args)
@@ -340,7 +340,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
 
         def by_input(product):
             parts = product.movedim(0, -1).split(sizes, dim=-1)
-            nest = tree_unflatten([part.reshape(*product.shape[1:], *x.shape) for part, x in zip(parts, primals)], spec)
+            nest = tree_unflatten([part.reshape((*product.shape[1:], *x.shape)) for part, x in zip(parts, primals)], spec)
             return nest[0] if isinstance(argnums, int) else nest
         result = tree_map(by_input, products)
         return (result, tree_map(lambda x: x[0], aux[0])) if has_aux else result
