@@ -378,6 +378,9 @@ bool forward_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
     const ForwardMode::Scope others(without(levels), true);
     invoke(op, args, outs);
   }
+  bool any = false;
+  for (size_t k = 0; k < outs.size(); ++k) any |= has_value(op, outs, k);
+  if (!any) return true;
   for (const OfLevel& l : levels) {
     const ForwardMode::Scope outside(*l.level);
     const std::vector<Tensor> tangents = Call(op, of_call, l.tangents, outs).tangents();

@@ -11,7 +11,7 @@ struct CallFacts {
   std::shared_ptr<void> (*copy)(const void* args);
   uint32_t own_gradients;  // bit i: the definition has a gradient function for argument i of the schema
   bool is_one_gradient;    // it has one function that gives the gradients of all arguments
-  bool only_linear;  // false: a part of the result comes from numbers, although the gradients read no tensor
+  bool only_linear;        // false: a part of the result does not depend on an argument in which the op seems linear
 };
 
 // Of an op of all_ops(); null for any other.

@@ -29,7 +29,7 @@ class Op:
     has_gradient: bool = False
     own_gradients: set[str] = field(default_factory=set)  # arguments with a gradient function of their own
     is_one_gradient: bool = False  # one function gives those of all arguments
-    only_linear: bool = True     # false: a part of the result comes from numbers, although no gradient reads a tensor
+    only_linear: bool = True     # false: a part of the result does not depend on an argument that no gradient reads
     body: str = ""
     only_cpu: bool = False       # a kernel without one for other devices: it runs on the CPU
     copies_first: bool = False   # NAME_copy is a view of a copy, not a copy of a view
