@@ -1,8 +1,8 @@
 // How calls give tangents: the choke point's part of forward mode (exec/forward_mode.h).
 //
 // Note [Tangents of an op]
-// The tangent of a result is J t, where t are tangents of the arguments and J is the op's Jacobian.  It follows from the
-// definition, by the first of these that applies:
+// The tangent of a result is J t, where t are tangents of the arguments and J is the op's Jacobian.  It follows from
+// the definition, by the first of these that applies:
 //   - a rule that is written (forward_rules.cpp);
 //   - a real pointwise op has a diagonal J, so its gradient, given t instead of the gradient of the result, is J t;
 //   - an op that is linear in an argument is called with the tangent in the place of that argument.  An op is linear in
@@ -67,9 +67,8 @@ class Wanted final : public autograd::WantedEdges {
  public:
   explicit Wanted(std::vector<Edge> edges) : edges_(std::move(edges)) {}
   bool wants(const Edge& edge) const override {
-    return std::ranges::any_of(edges_, [&](const Edge& e) {
-      return e.function == edge.function && e.input_nr == edge.input_nr;
-    });
+    return std::ranges::any_of(
+        edges_, [&](const Edge& e) { return e.function == edge.function && e.input_nr == edge.input_nr; });
   }
 
  private:
@@ -230,7 +229,7 @@ class Call {
       Tensor& t = *slots[i].tensor;
       if (!t.defined()) continue;
       if (t.is_inference()) t = t.clone();  // no graph keeps the tensor itself
-      if (tangents_[i].defined() && !t.requires_grad()) t = on_edge(t);
+      if (tangents_[i].defined() && !gradient_edge(t).is_valid()) t = on_edge(t);
     }
     std::vector<Tensor> outs;
     for (const Tensor& r : results_) outs.push_back(r.defined() ? alias_with_tangents(r) : r);
@@ -277,7 +276,8 @@ class Call {
       const EnableGradGuard on;
       const intrusive_ptr<OpNode> node = this->node();
       for (size_t k = 0; k < u.size(); ++k) {
-        if (!results_[k].defined() || !is_differentiable(results_[k].dtype()) || (op_.constant_results >> k & 1)) continue;
+        if (!results_[k].defined() || !is_differentiable(results_[k].dtype()) || (op_.constant_results >> k & 1))
+          continue;
         u[k] = on_edge(zeros_like(results_[k]));
         vectors.push_back(u[k]);
       }
@@ -399,8 +399,9 @@ bool forward_inplace(const OpInfo& op, void* args, const Tensor& given) {
   const std::vector<OfLevel> levels = levels_of(slots);
   if (levels.empty()) return false;
   const Arguments of_call = copy_of(op, args);
-  const bool keeps = std::ranges::any_of(
-      levels, [&](const OfLevel& l) { return Call(op, of_call, l.tangents, {&self, 1}).reads(self); });
+  const bool keeps = std::ranges::any_of(levels, [&](const OfLevel& l) {
+    return Call(op, of_call, l.tangents, {&self, 1}).reads(self);
+  });
   if (keeps) {  // the tangents depend on the values before the write
     TensorSlots read;
     op.args.tensors(of_call.get(), read);

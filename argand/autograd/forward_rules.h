@@ -6,8 +6,8 @@
 
 namespace argand::autograd {
 
-// The tangent of the result for tangents of the tensor arguments, undefined where there is none; `args` are those of the
-// call.
+// The tangent of the result for tangents of the tensor arguments, undefined where there is none; `args` are those of
+// the call.
 using ForwardRule = Tensor (*)(const void* args, std::span<const Tensor> tangents, const Tensor& result);
 
 // Null for an op without a rule.

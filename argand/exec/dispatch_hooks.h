@@ -40,7 +40,8 @@ class Interceptor {
   // can take over its modes.
   virtual std::shared_ptr<void> exchange_modes(std::shared_ptr<void> modes) = 0;
   virtual std::shared_ptr<void> modes() = 0;
-  // The number of transforms around the function that this tensor, which intercepts, belongs to; 0 if it belongs to none.
+  // The number of transforms around the function that this tensor, which intercepts, belongs to; 0 if it belongs to
+  // none.
   virtual int64_t depth(const Tensor& t) = 0;
   // `alias` has become the same tensor as `of`, which intercepts, without its history.
   virtual void share(const Tensor& alias, const Tensor& of) noexcept = 0;

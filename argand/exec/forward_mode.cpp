@@ -5,6 +5,7 @@
 
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/transform_scope.h"
 
 namespace argand::exec {
 
@@ -101,8 +102,8 @@ State& state() {
 void note_state() {
   const State& s = state();
   const bool any = s.enabled && !s.levels.empty();
-  DispatchHooks::state = static_cast<uint8_t>((DispatchHooks::state & ~DispatchHooks::kForward) |
-                                              (any ? DispatchHooks::kForward : 0));
+  DispatchHooks::state =
+      static_cast<uint8_t>((DispatchHooks::state & ~DispatchHooks::kForward) | (any ? DispatchHooks::kForward : 0));
 }
 
 ForwardLevels outside(const ForwardLevel& level) {
@@ -202,6 +203,7 @@ bool has_tangent(const Tensor& t) {
 }
 
 void set_tangent(const Tensor& t, ForwardLevel& level, Tensor tangent, bool in_place) {
+  const TransformScope::Pause writes;
   const Tensor before = in_place ? tangent_of(t, level) : Tensor();
   if (before.defined()) {
     if (!before.is_same(tangent)) before.copy_(tangent);

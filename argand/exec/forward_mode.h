@@ -117,8 +117,8 @@ class ARGAND_SHARED KeptResults {
   std::vector<std::pair<Tensor, Tensor>> aliases_;
 };
 
-// Whether something may differentiate what runs now, and whether it may differentiate by this tensor: for composites and
-// gradients that have a faster way without derivatives.
+// Whether something may differentiate what runs now, and whether it may differentiate by this tensor: for composites
+// and gradients that have a faster way without derivatives.
 bool is_differentiating();
 bool is_differentiated(const Tensor& t);
 

@@ -1,6 +1,6 @@
 // The thread-local modes that ops read: gradient recording, inference mode, autocast, the default device, the current
-// streams of all devices, dispatch modes, levels of forward mode, hooks of saved tensors, and whether pointwise work may wait in a window.  A
-// thread that works for another one takes over that thread's modes.
+// streams of all devices, dispatch modes, levels of forward mode, hooks of saved tensors, and whether pointwise work
+// may wait in a window.  A thread that works for another one takes over that thread's modes.
 #pragma once
 #include <memory>
 #include <vector>

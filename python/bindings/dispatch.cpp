@@ -230,16 +230,15 @@ static void write_outs(const char* op, const std::vector<Tensor>& results, std::
 
 void add_dispatch(nb::module_& module) {
   DispatchHooks::interceptor.store(new PythonInterceptor, std::memory_order_release);
-  module.def("_set_dispatcher",
-             [](nb::object call, nb::object number, nb::object fresh, nb::object depth, nb::object slots,
-                nb::object default_method) {
-               offer_call = call.release().ptr();
-               offer_number = number.release().ptr();
-               offer_fresh = fresh.release().ptr();
-               depth_of = depth.release().ptr();
-               slots_of = slots.release().ptr();
-               default_dispatch = default_method.release().ptr();
-             });
+  module.def("_set_dispatcher", [](nb::object call, nb::object number, nb::object fresh, nb::object depth,
+                                   nb::object slots, nb::object default_method) {
+    offer_call = call.release().ptr();
+    offer_number = number.release().ptr();
+    offer_fresh = fresh.release().ptr();
+    depth_of = depth.release().ptr();
+    slots_of = slots.release().ptr();
+    default_dispatch = default_method.release().ptr();
+  });
   // Sets the bits of exec::DispatchHooks::state; returns the earlier state.
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));

@@ -75,8 +75,10 @@ void add_forward_mode(nb::module_& module) {
         return nb::steal(wrap(out));
       });
   nb::class_<Scope>(module, "_ForwardScope")
-      .def("__init__", [](Scope* self, std::optional<Level> within, bool on) { new (self) Scope(std::move(within), on); },
-           nb::arg("within").none() = nb::none(), nb::arg("enabled") = true)
+      .def(
+          "__init__",
+          [](Scope* self, std::optional<Level> within, bool on) { new (self) Scope(std::move(within), on); },
+          nb::arg("within").none() = nb::none(), nb::arg("enabled") = true)
       .def("__enter__", [](nb::object self) { return nb::cast<Scope&>(self).enter(), self; })
       .def("__exit__", [](Scope& self, nb::args) { self.exit(); });
   module.def("_forward_is_enabled", ForwardMode::is_enabled);

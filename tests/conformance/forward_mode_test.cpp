@@ -1,9 +1,10 @@
 // Tangents of every op that can be differentiated, on its samples, out of place and in place: those that travel with
 // tensors (exec/forward_mode.h) against those of two backward passes through the whole call.
+#include "argand/exec/forward_mode.h"
+
 #include <gtest/gtest.h>
 
 #include "argand/autograd/engine.h"
-#include "argand/exec/forward_mode.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/conformance/checks.h"
@@ -56,8 +57,8 @@ std::vector<Tensor> by_backward(const std::vector<Tensor>& results, const std::v
     products.push_back(back[i]);
     along.push_back(tangents[i]);
   }
-  const Grads forward = products.empty() ? Grads(vectors.size())
-                                         : autograd::grad(products, vectors, along, true, false, true);
+  const Grads forward =
+      products.empty() ? Grads(vectors.size()) : autograd::grad(products, vectors, along, true, false, true);
   for (size_t k = 0, next = 0; k < results.size(); ++k) {
     if (!is_result(results[k]) || !results[k].requires_grad()) continue;
     found[k] = forward[next].defined() ? forward[next] : zeros_like(results[k]);

@@ -211,7 +211,9 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
                                                             a.is_causal, {}, a.scale));
     return with_one_batch(a, fused);
   }
-  static bool trains_mask(const Args& a) { return a.attn_mask.defined() && (a.attn_mask.requires_grad() || exec::is_differentiated(a.attn_mask)); }
+  static bool trains_mask(const Args& a) {
+    return a.attn_mask.defined() && (a.attn_mask.requires_grad() || exec::is_differentiated(a.attn_mask));
+  }
   // Whether the device has a kernel for it.
   static bool is_fused(const Args& a) {
     const Device& device = a.query.device();

@@ -1,11 +1,11 @@
 // Samples whose parameters are tensors: bernoulli, normal, multinomial.
+#include "argand/core/no_draws.h"
 #include "argand/exec/forward_mode.h"
 #include "argand/exec/has_values.h"
 #include "argand/kernels/cpu/random.h"
 #include "argand/ops/define.h"
 #include "argand/ops/node_name.h"
 #include "argand/ops/random/args.h"
-#include "argand/core/no_draws.h"
 #include "argand/ops/random/draw.h"
 
 namespace argand::ops {
@@ -154,9 +154,7 @@ struct Multinomial : Kernel<MultinomialArgs> {
     if (a.self.dim() == 1) return {{a.num_samples}, kLong};
     return {{a.self.sizes()[0], a.num_samples}, kLong};
   }
-  static void run(const Args& a, Tensor& out) {
-    fill(a, exec::dense(a.self), out);
-  }
+  static void run(const Args& a, Tensor& out) { fill(a, exec::dense(a.self), out); }
   static void fill(const Args& a, const Tensor& weights, const Tensor& out) {
     if (!out.is_cpu()) return fill_on_device(a, weights, out);
     const int64_t categories = weights.sizes().back(), rows = out.numel() / a.num_samples;
