@@ -21,7 +21,7 @@
 #include "argand/exec/call_facts.h"
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
-#include "argand/exec/invoke_parts.h"
+#include "argand/exec/transform_scope.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -204,6 +204,7 @@ class Call {
   // ---- ops that write a tensor and read nothing of it: copy_, fill_
 
   Tensor written() {
+    const TransformScope::Pause writes;
     const Tensor out = zeros_like(results_[0]);
     const Arguments call = copy_of(op_, args_);
     TensorSlots slots;

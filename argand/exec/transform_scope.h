@@ -38,13 +38,13 @@ class ARGAND_SHARED TransformScope {
   // While it lives, this thread's writes are not looked at: those of tangents, which follow writes that were.
   class Pause {
    public:
-    Pause() : before_(innermost) { innermost = nullptr; }
-    ~Pause() { innermost = before_; }
+    Pause() : before_(paused) { paused = true; }
+    ~Pause() { paused = before_; }
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
 
    private:
-    TransformScope* const before_;
+    const bool before_;
   };
   // The number of scopes on all threads.
   static inline constinit std::atomic<int> count{0};
@@ -59,6 +59,7 @@ class ARGAND_SHARED TransformScope {
   void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
 
   static inline constinit thread_local TransformScope* innermost = nullptr;
+  static inline constinit thread_local bool paused = false;
   TransformScope* outer_;
   const Kind kind_;
   std::unordered_set<const TensorImpl*> marked_;

@@ -187,7 +187,7 @@ def _check_tangent(i, result, tangent, context, tensors, tangents, versions):
             raise RuntimeError(_NOT_A_VIEW.format(""))
         base = t if t._base is None else t._base
         if tangent._base is not base:
-            where = " of the same base as the given tangent" if x._base is not None and t._base is None else " of the given tangent"
+            where = " of the given tangent" if t._base is None else " of the same base as the given tangent"
             raise RuntimeError(_NOT_A_VIEW.format(where))
 
 

@@ -248,6 +248,14 @@ def offer_number(tensor):
                            "(if x > 0:). The slices have different values, so please rewrite it with other operations, such as torch.where().")
 
 
+def with_values(t):
+    """The tensor, and the batches that it stands for slices of."""
+    yield t
+    while type(t) is BatchedTensor:
+        t = t._value
+        yield t
+
+
 def has_outer_history(tensors):
     """Whether a value below these tensors requires a gradient: what is computed of them must be recorded there."""
     for t in tensors:

@@ -9,7 +9,7 @@ from ..autograd import functional as _functional
 from ..autograd.grad_mode import enable_grad, inference_mode
 from ..utils._pytree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from ..autograd._vmap_levels import levels
-from ._batched import as_input, has_outer_history, renewed
+from ._batched import as_input, has_outer_history, renewed, with_values
 from ._vmap import check_randomness, vmap
 
 
@@ -237,7 +237,8 @@ class _Along:
         duals = [forward_ad.dual(self._level, x, t) for x, t in zip(flat, self.tangents)]
         with _C._TransformScope(gradients=True) as made_of_inputs:
             for x in (*duals, *self.tangents):
-                made_of_inputs.mark(x)
+                for t in with_values(x):
+                    made_of_inputs.mark(t)
             result = self.func(*tree_unflatten(duals, spec))
         self.value, self.aux = _with_aux(result, self.what) if self.has_aux else (result, None)
         self.flat, self.spec = _tensors_of(self.value, self.what)
