@@ -213,10 +213,12 @@ def _check_tangents(what, primals, tangents):
 
 
 class _Along:
-    """func of duals, for a level that ends with the scope: its results, and their tangents."""
+    """func of duals, for a level that ends with the scope: its results, and their tangents.
 
-    def __init__(self, func, primals, tangents, has_aux, what):
-        self._level = forward_ad.new_level()
+    `beside` are arguments of func without a tangent: it may write them, too."""
+
+    def __init__(self, func, primals, tangents, has_aux, what, beside=()):
+        self._level, self.beside = forward_ad.new_level(), [x for x in beside if isinstance(x, _C.Tensor)]
         self.func, self.primals, self.tangents, self.has_aux, self.what = func, primals, tangents, has_aux, what
 
     def __enter__(self):
@@ -236,7 +238,7 @@ class _Along:
         flat, spec = tree_flatten(self.primals)
         duals = [forward_ad.dual(self._level, x, t) for x, t in zip(flat, self.tangents)]
         with _C._TransformScope(gradients=True) as made_of_inputs:
-            for x in (*duals, *self.tangents):
+            for x in (*duals, *self.tangents, *self.beside):
                 for t in with_values(x):
                     made_of_inputs.mark(t)
             result = self.func(*tree_unflatten(duals, spec))
@@ -251,8 +253,12 @@ class _Along:
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(func(*primals), its Jacobian times the tangents), and what else func returned with has_aux."""
+    return _jvp(func, primals, tangents, strict, has_aux)
+
+
+def _jvp(func, primals, tangents, strict, has_aux, beside=()):
     what = "jvp(f, primals, tangents)"
-    with _Along(func, primals, _check_tangents(what, primals, tangents), has_aux, what) as at:
+    with _Along(func, primals, _check_tangents(what, primals, tangents), has_aux, what, beside) as at:
         if strict and None in at.along:
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
                                "with strict=True.")
@@ -334,7 +340,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
             return func(*given, **kwargs)
 
         def along(*tangents):
-            _, *products = jvp(of_primals, tuple(primals), tangents, has_aux=has_aux)
+            _, *products = _jvp(of_primals, tuple(primals), tangents, False, has_aux, tree_flatten((args, kwargs))[0])
             _check_real("jacfwd", "outputs", tree_flatten(products[0])[0])
             return tuple(products)
         products, *aux = vmap(along, randomness=randomness)(*units)
