@@ -1,4 +1,5 @@
-"""vmap: Argand beside PyTorch.  Per-sample gradients of a small CNN over 128 images, an ensemble of networks, and a Jacobian.
+"""torch.func: Argand beside PyTorch.  Per-sample gradients of a small CNN over 128 images, an ensemble of networks, Jacobians by rows and by
+columns, a Hessian, and products of a network's Jacobian with a vector: in forward mode, by a dual level, and by linearize().
 
     vmap.py --package build/release/python [--device cpu|cuda] [--rows REGEX] [--results FILE]
 
@@ -50,7 +51,22 @@ def works(torch, device):
     matrix = torch.randn(64, 64, device=device)
     jacobian = func.jacrev(lambda x: (matrix @ x).tanh() * x.sum())
     x = torch.randn(64, device=device)
+    by_columns = func.jacfwd(lambda x: (matrix @ x).tanh() * x.sum())
+    hessian = func.hessian(lambda x: ((matrix[:32, :32] @ x).tanh() ** 2).sum())
+    mlp = nn.Sequential(nn.Linear(64, 256), nn.Tanh(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)).to(device).requires_grad_(False)
+    along = torch.randn(256, 64, device=device)
+    forward_ad = import_module(torch.__name__ + ".autograd.forward_ad")
+
+    def dual():
+        with forward_ad.dual_level():
+            return forward_ad.unpack_dual(mlp(forward_ad.make_dual(rows, along))).tangent
+    linear = func.linearize(mlp, rows)[1]
     return {
+        "jvp_mlp": lambda: func.jvp(mlp, (rows,), (along,)),
+        "dual_level_mlp": dual,
+        "linearized_mlp": lambda: linear(along),
+        "jacfwd_64": lambda: by_columns(x),
+        "hessian_32": lambda: hessian(x[:32]),
         "per_sample_gradients_128": lambda: per_sample(parameters, images, labels),
         "ensemble_16": lambda: ensemble(stacked, rows),
         "jacrev_64": lambda: jacobian(x),

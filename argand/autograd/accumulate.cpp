@@ -9,6 +9,7 @@
 #include "argand/base/fork_mutex.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/dispatch_hooks.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/node_hooks.h"
 #include "argand/ops/functions.h"
@@ -97,13 +98,15 @@ class Turn {
   const AutogradMeta* leaf_;
 };
 
-bool is_seen(const Tensor& t) { return t.defined() && exec::DispatchHooks::intercepts(t.impl()); }
+bool is_seen(const Tensor& t) {
+  return t.defined() && (exec::DispatchHooks::intercepts(t.impl()) || exec::has_tangent(t));
+}
 bool is_offered() {
   const uint8_t state = exec::DispatchHooks::state;
   return (state & exec::DispatchHooks::kModes) != 0 && (state & exec::DispatchHooks::kOff) == 0;
 }
 
-// A copy, laid out as `t`, that modes and intercepting tensors can see.
+// A copy, laid out as `t`, that modes and intercepting tensors can see, and that has tangents.
 Tensor seen_copy(const Tensor& t, const Tensor& gradient) {
   if (!t.is_non_overlapping_and_dense() || gradient.strides() == t.strides()) return gradient.clone();
   return gradient.new_empty_strided(t.sizes(), t.strides()).copy_(gradient);

@@ -32,6 +32,7 @@ class Listener final : public Interceptor {
   }
   std::optional<Scalar> read(const Tensor&) override { return number; }
   std::shared_ptr<void> modes() override { return std::make_shared<int>(1); }
+  int64_t depth(const Tensor&) override { return 0; }
   std::shared_ptr<void> exchange_modes(std::shared_ptr<void> modes) override {
     const bool were = (DispatchHooks::state & DispatchHooks::kModes) != 0;
     DispatchHooks::state = static_cast<uint8_t>(modes ? DispatchHooks::state | DispatchHooks::kModes

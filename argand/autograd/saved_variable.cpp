@@ -1,6 +1,6 @@
 #include "argand/autograd/saved_variable.h"
 
-#include "argand/exec/invoke.h"
+#include "argand/exec/forward_mode.h"
 
 namespace argand::autograd {
 
@@ -15,7 +15,7 @@ SavedVariable::SavedVariable(const Tensor& t, bool is_output) : is_output_(is_ou
   // Stored as a new tensor, because the handle may later be written in place and then lead to the node that keeps this.
   // A leaf that requires grad cannot.
   const bool leaf = t.is_leaf() && t.requires_grad();
-  data_ = is_output || !leaf ? exec::alias(t) : t;
+  data_ = is_output || !leaf ? exec::alias_with_tangents(t) : t;
   if (!is_output && t.requires_grad() && !leaf) {
     AutogradMeta& meta = autograd_meta(data_);
     meta.grad_fn = t.grad_fn();

@@ -9,6 +9,7 @@
 #include "argand/base/log.h"
 #include "argand/core/watched_bytes.h"
 #include "argand/exec/copy.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/offer.h"
 #include "argand/exec/stream.h"
@@ -133,6 +134,7 @@ void Tensor::remove_hook(unsigned handle) const {
 }
 
 Tensor& Tensor::detach_() {
+  exec::drop_tangents(*this);
   AutogradMeta* meta = autograd_meta_or_null(*this);
   if (!meta) return *this;
   ARGAND_CHECK(GradError, !meta->base.defined(), "Can't detach views in-place. Use detach() instead.");

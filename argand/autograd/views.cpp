@@ -5,6 +5,7 @@
 // new base.
 #include "argand/autograd/accumulate.h"
 #include "argand/base/fork_mutex.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/node_names.h"
 #include "argand/exec/not_implemented.h"
@@ -56,7 +57,9 @@ class CopySlices final : public Node {
   // The written tensor is a view of the base after the write, whose history is this node.
   Tensor with_history(const Tensor& result, uint32_t) override {
     const Tensor base = Node::with_history(exec::alias(result, base_.sizes, base_.strides, base_.offset), 0);
-    return view_of(base, view_);
+    Tensor written = view_of(base, view_);
+    exec::share_tangents(written, result);
+    return written;
   }
 
   Grads apply(Grads grads) override {
@@ -91,6 +94,7 @@ class CopySlices final : public Node {
 // The gradient of `view`, as a function of the gradient of its base.
 intrusive_ptr<Node> view_of_base(const Tensor& view, const Tensor& base) {
   const EnableGradGuard on;
+  const exec::ForwardMode::Scope no_tangents;
   const Tensor again = view_of(base, Geometry(view));
   return autograd_meta(again).grad_fn;
 }

@@ -40,6 +40,9 @@ class Interceptor {
   // can take over its modes.
   virtual std::shared_ptr<void> exchange_modes(std::shared_ptr<void> modes) = 0;
   virtual std::shared_ptr<void> modes() = 0;
+  // The number of transforms around the function that this tensor, which intercepts, belongs to; 0 if it belongs to
+  // none.
+  virtual int64_t depth(const Tensor& t) = 0;
   // `alias` has become the same tensor as `of`, which intercepts, without its history.
   virtual void share(const Tensor& alias, const Tensor& of) noexcept = 0;
   // The tensor whose `front_object` was set to this is destroyed.
@@ -52,6 +55,7 @@ struct ARGAND_SHARED DispatchHooks {
     kModes = 1,          // every call is offered
     kBelowAutograd = 2,  // nothing is recorded
     kOff = 4,            // nothing is offered
+    kForward = 8,        // tangents travel: ForwardMode (exec/forward_mode.h)
   };
   static inline constinit thread_local uint8_t state = 0;
   // Whether any tensor of the process intercepts; it stays set.
@@ -63,6 +67,7 @@ struct ARGAND_SHARED DispatchHooks {
   static bool listens() {
     return ((state & kModes) != 0 || tensors.load(std::memory_order_relaxed)) && (state & kOff) == 0;
   }
+  static bool tangents_travel() { return (state & (kForward | kBelowAutograd)) == kForward; }
   static bool below_autograd() { return (state & kBelowAutograd) != 0; }
   // A front says that a tensor intercepts by the lowest bit of `front_object`.
   static bool intercepts(const TensorImpl& t) { return (reinterpret_cast<uintptr_t>(t.front_object) & 1) != 0; }

@@ -9,6 +9,7 @@
 #include "argand/base/fork_mutex.h"
 #include "argand/base/lock_stripes.h"
 #include "argand/exec/dispatch_hooks.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/node_hooks.h"
 #include "argand/exec/node_names.h"
@@ -25,6 +26,8 @@ TensorImpl::~TensorImpl() {
     exec::DispatchHooks::interceptor.load(std::memory_order_acquire)->forget(front_object);
   if (exec::TransformScope::count.load(std::memory_order_relaxed)) [[unlikely]]
     exec::note_gone(this);
+  if (exec::ForwardLevel::count.load(std::memory_order_relaxed)) [[unlikely]]
+    exec::forget_tangents(this);
 }
 
 uint32_t TensorImpl::VersionCounter::current_version() const {
@@ -49,6 +52,8 @@ void mark_view(const Tensor& view, const Tensor& of) {
   const AutogradMeta* parent = autograd_meta_or_null(of);
   meta.base = parent && parent->base.defined() ? parent->base : of;
   meta.view_version = view._version();
+  if (exec::ForwardLevel::count.load(std::memory_order_relaxed)) [[unlikely]]
+    exec::note_forward_view(view, of);
   using autograd::CreationMeta;
   if (parent && parent->creation != CreationMeta::DEFAULT)
     meta.creation = parent->creation;
@@ -132,7 +137,7 @@ uint32_t Node::add_input(const Tensor& forward_result) {
 
 Tensor Node::with_history(const Tensor& result, uint32_t nr) {
   if (owner_) return owner_->with_history(result, nr);
-  Tensor t = exec::alias(result);
+  Tensor t = exec::alias_with_tangents(result);
   AutogradMeta& meta = autograd_meta(t);
   meta.grad_fn = intrusive_ptr<Node>(this);
   meta.output_nr = nr;
@@ -281,7 +286,7 @@ void OpNode::keep(uint32_t i, TensorSlot& slot, const std::shared_ptr<SavedTenso
   // lead
   // to this node, which would own itself.  This cannot happen to a leaf that requires grad.
   const bool leaf = next_edges()[i].is_valid() && t.is_leaf();
-  if (!leaf && !t.impl().wrapped_number) t = exec::alias(t);
+  if (!leaf && !t.impl().wrapped_number) t = exec::alias_with_tangents(t);
 }
 
 void OpNode::keep_results(std::span<Tensor> outs, const std::shared_ptr<SavedTensorHooks>& hooks) {
@@ -291,7 +296,7 @@ void OpNode::keep_results(std::span<Tensor> outs, const std::shared_ptr<SavedTen
     if (hooks)
       pack({i, true, PackedTensor(hooks, outs[i])});
     else
-      saved_results_.back() = {exec::alias(outs[i]), outs[i]._version()};
+      saved_results_.back() = {exec::alias_with_tangents(outs[i]), outs[i]._version()};
   }
 }
 
@@ -370,8 +375,8 @@ void OpNode::unpack(TensorSlots& slots) {
 // For double backward, a saved tensor gets its history again.
 void OpNode::attach_history(uint32_t i, Tensor& t) {
   const Edge& edge = next_edges()[i];
-  if (!edge.is_valid() || autograd_meta_or_null(t)) return;
-  t = exec::alias(t);
+  if (!edge.is_valid() || autograd_meta_or_null(t) || exec::is_tangent_edge(edge)) return;
+  t = exec::alias_with_tangents(t);
   AutogradMeta& meta = autograd_meta(t);
   meta.grad_fn = edge.function;
   meta.output_nr = edge.input_nr;

@@ -9,6 +9,7 @@
 #include "argand/exec/check_out.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/fallback.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke_parts.h"
 #include "argand/exec/node_names.h"
@@ -325,6 +326,7 @@ Tensor copy_of(const Tensor& self) {
 // memory order; a kernel that copies from one order to another would be several times slower than both.
 Tensor value_before_write(const Tensor& self) {
   Tensor before = copy_of(self);
+  copy_tangents(before, self);
   const autograd::Edge edge = gradient_edge(self);
   if (edge.is_valid()) {
     AutogradMeta& meta = autograd_meta(before);
@@ -549,7 +551,7 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
 
 namespace {
 
-bool listens() { return profiler::is_active() || DispatchHooks::listens(); }
+bool listens() { return profiler::is_active() || DispatchHooks::tangents_travel() || DispatchHooks::listens(); }
 
 void run_composite(const OpInfo& op, void* args, void* result) {
   const AutocastScope autocast(op, args);
@@ -569,6 +571,7 @@ void run_composite(const OpInfo& op, void* args, void* result) {
 void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
   if (!listens()) [[likely]]
     return run_plain(op, args, outs);
+  if (DispatchHooks::tangents_travel() && forward_plain(op, args, outs)) return;
   const profiler::Span span(op, args, profiler::Form::kPlain);
   if (DispatchHooks::listens() && offer_plain(op, args, outs)) return;
   run_plain(op, args, outs);
@@ -577,12 +580,15 @@ void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
 void invoke_inplace(const OpInfo& op, void* args, const Tensor& self) {
   if (!listens()) [[likely]]
     return run_inplace(op, args, self);
+  if (DispatchHooks::tangents_travel() && forward_inplace(op, args, self)) return;
   const profiler::Span span(op, args, profiler::Form::kInPlace);
   if (DispatchHooks::listens() && offer_inplace(op, args, self)) return;
   run_inplace(op, args, self);
 }
 
 void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  if (DispatchHooks::tangents_travel()) [[unlikely]]
+    check_forward_out(op, args, outs);
   const profiler::Span span(op, args, profiler::Form::kPlain);
   if (DispatchHooks::listens()) [[unlikely]]
     if (offer_out(op, args, outs)) return;
@@ -597,6 +603,10 @@ void invoke_composite(const OpInfo& op, void* args, void* result) {
 }
 
 std::vector<Tensor> call(const OpInfo& op, void* args) {
+  if (DispatchHooks::tangents_travel()) [[unlikely]] {
+    std::vector<Tensor> results;
+    if (forward_call(op, args, results)) return results;
+  }
   const profiler::Span span(op, args, op.inplace_only ? profiler::Form::kInPlace : profiler::Form::kPlain);
   if (DispatchHooks::listens()) [[unlikely]] {
     std::vector<Tensor> results;

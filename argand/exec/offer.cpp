@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "argand/exec/autocast_scope.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/invoke_parts.h"
@@ -163,7 +164,7 @@ bool offer_composite(const OpInfo& op, void* args, std::vector<Tensor>& results)
   TensorSlots slots;
   op.args.tensors(args, slots);
   if (!is_wanted(slots, {})) return false;
-  const bool records = any_requires_grad(op, args, slots);
+  const bool records = any_requires_grad(op, args, slots) || has_tangents(slots);
   const Form form = op.inplace_only ? Form::kInPlace : Form::kPlain;
   if (!offer({op, args, form, {}, records}, results)) return false;
   if (form == Form::kInPlace && slots.size() > 0) {

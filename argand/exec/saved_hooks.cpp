@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "argand/core/grad_mode.h"
-#include "argand/exec/invoke.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/saved_hooks_state.h"
 
 namespace argand::autograd {
@@ -48,7 +48,7 @@ SavedHooksState::Scope::~Scope() { before_.exchange(); }
 
 PackedTensor::PackedTensor(std::shared_ptr<SavedTensorHooks> hooks, const Tensor& t) : hooks_(std::move(hooks)) {
   const NoGradGuard no_grad;
-  const Tensor given = exec::alias(t);
+  const Tensor given = exec::alias_with_tangents(t);
   const uint32_t version = given.storage()->version();
   packed_ = hooks_->pack(given);
   ARGAND_CHECK(
@@ -61,7 +61,7 @@ Tensor PackedTensor::unpack() const {
   const NoGradGuard no_grad;
   const Tensor t = hooks_->unpack(packed_);
   ARGAND_CHECK(GradError, t.defined(), "a saved tensor unpack hook returned an undefined tensor");
-  return exec::alias(t);
+  return exec::alias_with_tangents(t);
 }
 
 }  // namespace argand::autograd

@@ -11,6 +11,7 @@ ThreadState::ThreadState()
       device_(default_device()),
       autocast_cache_(autocast::is_autocast_cache_enabled()),
       dispatch_(DispatchHooks::state & ~DispatchHooks::kModes) {
+  if (DispatchHooks::tangents_travel()) forward_ = ForwardMode::active();
   if ((DispatchHooks::state & DispatchHooks::kModes) != 0) modes_ = DispatchHooks::interceptor.load()->modes();
   Backend* gpu = loaded_accelerator();
   if (!gpu || !StorageImpl::side_streams.load(std::memory_order_relaxed)) return;
@@ -28,6 +29,7 @@ ThreadState::Scope::Scope(const ThreadState& state)
       dispatches_(state.modes_ != nullptr),
       dispatch_before_(DispatchHooks::state) {
   DispatchHooks::state = (DispatchHooks::state & DispatchHooks::kModes) | state.dispatch_;
+  if (DispatchHooks::tangents_travel()) forward_.emplace(state.forward_, true);
   if (dispatches_) modes_before_ = DispatchHooks::interceptor.load()->exchange_modes(state.modes_);
   set_window_mode(state.window_);
   set_default_device(state.device_);
@@ -39,6 +41,7 @@ ThreadState::Scope::Scope(const ThreadState& state)
 
 ThreadState::Scope::~Scope() {
   if (dispatches_) DispatchHooks::interceptor.load()->exchange_modes(std::move(modes_before_));
+  forward_.reset();
   DispatchHooks::state = dispatch_before_;
   for (const StreamRef& s : streams_before_) accelerator().set_current_stream(s);
   set_default_device(device_before_);

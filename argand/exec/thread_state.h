@@ -1,12 +1,13 @@
 // The thread-local modes that ops read: gradient recording, inference mode, autocast, the default device, the current
-// streams of all devices, dispatch modes, hooks of saved tensors, and whether pointwise work may wait in a window.  A
-// thread that works for another one takes over that thread's modes.
+// streams of all devices, dispatch modes, levels of forward mode, hooks of saved tensors, and whether pointwise work
+// may wait in a window.  A thread that works for another one takes over that thread's modes.
 #pragma once
 #include <memory>
 #include <vector>
 
 #include "argand/core/grad_mode.h"
 #include "argand/exec/autocast.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/saved_hooks_state.h"
 #include "argand/exec/window.h"
 
@@ -35,6 +36,7 @@ class ThreadState {
     const bool dispatches_;
     std::shared_ptr<void> modes_before_;
     uint8_t dispatch_before_ = 0;
+    std::optional<ForwardMode::Scope> forward_;
   };
 
  private:
@@ -53,6 +55,7 @@ class ThreadState {
   autograd::SavedHooksState saved_hooks_;
   uint8_t dispatch_;                // DispatchHooks::state, without its modes
   std::shared_ptr<void> modes_;     // null without dispatch modes
+  ForwardLevels forward_;           // those that were entered
   std::vector<StreamRef> streams_;  // empty if no thread uses any but the default ones
 };
 

@@ -118,6 +118,7 @@ void note_gone(const TensorImpl* t) {
 }
 
 void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self) {
+  if (TransformScope::paused) return;
   for (TransformScope* scope = TransformScope::innermost; scope; scope = scope->outer_)
     scope->before_write(op, arguments, self);
 }

@@ -35,6 +35,17 @@ class ARGAND_SHARED TransformScope {
   // For the child after fork(), in which the other threads and their scopes do not exist.
   static void keep_those_of_this_thread();
   static bool active() { return innermost != nullptr; }
+  // While it lives, this thread's writes are not looked at: those of tangents, which follow writes that were.
+  class Pause {
+   public:
+    Pause() : before_(paused) { paused = true; }
+    ~Pause() { paused = before_; }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    const bool before_;
+  };
   // The number of scopes on all threads.
   static inline constinit std::atomic<int> count{0};
 
@@ -48,6 +59,7 @@ class ARGAND_SHARED TransformScope {
   void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
 
   static inline constinit thread_local TransformScope* innermost = nullptr;
+  static inline constinit thread_local bool paused = false;
   TransformScope* outer_;
   const Kind kind_;
   std::unordered_set<const TensorImpl*> marked_;

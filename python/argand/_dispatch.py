@@ -322,6 +322,11 @@ def offer_fresh(tensor):
     return tensor if result is NotImplemented else result
 
 
+def depth_of(tensor):
+    """How many transforms the function is in that this tensor, which intercepts, stands for a slice in; 0 for any other."""
+    return 0 if batched is None else batched.depth_of(tensor)
+
+
 def _as_list(op, result):
     returns = op._schema.returns
     if not returns:
@@ -393,4 +398,4 @@ def init_subclass(cls, **kwargs):
         cls.__torch_function__ = _C._disabled_torch_function_impl
 
 
-_C._set_dispatcher(offer, offer_number, offer_fresh, slots_of, _disabled_torch_dispatch_impl)
+_C._set_dispatcher(offer, offer_number, offer_fresh, depth_of, slots_of, _disabled_torch_dispatch_impl)

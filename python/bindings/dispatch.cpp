@@ -31,6 +31,7 @@ PyObject* default_dispatch = nullptr;  // _C._disabled_torch_dispatch_impl
 PyObject* offer_call = nullptr;
 PyObject* offer_number = nullptr;
 PyObject* offer_fresh = nullptr;
+PyObject* depth_of = nullptr;
 PyObject* slots_of = nullptr;
 
 // The calling thread's modes, the innermost last; null if there are none.  Not Python's thread-local data: a C++ thread
@@ -89,6 +90,9 @@ class PythonInterceptor final : public exec::Interceptor {
     });
   }
 
+  int64_t depth(const Tensor& t) override {
+    return in_python([&] { return nb::cast<int64_t>(nb::handle(depth_of)(to_object(t))); });
+  }
   std::shared_ptr<void> modes() override {
     return in_python([] { return held(modes_of_thread()); });
   }
@@ -226,14 +230,15 @@ static void write_outs(const char* op, const std::vector<Tensor>& results, std::
 
 void add_dispatch(nb::module_& module) {
   DispatchHooks::interceptor.store(new PythonInterceptor, std::memory_order_release);
-  module.def("_set_dispatcher",
-             [](nb::object call, nb::object number, nb::object fresh, nb::object slots, nb::object default_method) {
-               offer_call = call.release().ptr();
-               offer_number = number.release().ptr();
-               offer_fresh = fresh.release().ptr();
-               slots_of = slots.release().ptr();
-               default_dispatch = default_method.release().ptr();
-             });
+  module.def("_set_dispatcher", [](nb::object call, nb::object number, nb::object fresh, nb::object depth,
+                                   nb::object slots, nb::object default_method) {
+    offer_call = call.release().ptr();
+    offer_number = number.release().ptr();
+    offer_fresh = fresh.release().ptr();
+    depth_of = depth.release().ptr();
+    slots_of = slots.release().ptr();
+    default_dispatch = default_method.release().ptr();
+  });
   // Sets the bits of exec::DispatchHooks::state; returns the earlier state.
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));

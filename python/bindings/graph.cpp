@@ -101,8 +101,13 @@ variable_list saved_for_forward(const nb::object& context) {
   return given.is_none() ? variable_list() : read_tensors(nb::tuple(given), "save_for_forward");
 }
 
-// Calls the Function; returns its result and the context.
-std::pair<nb::object, nb::object> apply(nb::object function, nb::args arguments) {
+// What a call of a Function gives.  The context can be used as long as the node is there.
+struct Applied {
+  nb::object result, context;
+  intrusive_ptr<autograd::Node> node;
+};
+
+Applied apply(nb::object function, nb::args arguments) {
   nb::object context_object = nb::cast(new Context, nb::rv_policy::take_ownership);
   Context* const context = nb::cast<Context*>(context_object);
   const intrusive_ptr<NodeOfFunction> node(new NodeOfFunction(function, context_object, context));
@@ -152,7 +157,7 @@ std::pair<nb::object, nb::object> apply(nb::object function, nb::args arguments)
     }
     out.append(output.defined() ? nb::steal(wrap(std::move(output))) : nb::borrow(r));
   }
-  return {many ? nb::object(nb::tuple(out)) : nb::object(out[0]), context_object};
+  return {many ? nb::object(nb::tuple(out)) : nb::object(out[0]), context_object, node};
 }
 
 void add_functions(nb::module_& module) {
@@ -175,10 +180,10 @@ void add_functions(nb::module_& module) {
                      return nb::tuple(out);
                    })
       .def_ro("needs_input_grad", &Context::needs_input_grad);
-  module.def("_apply_function", [](nb::object f, nb::args arguments) { return apply(f, arguments).first; });
+  module.def("_apply_function", [](nb::object f, nb::args arguments) { return apply(f, arguments).result; });
   module.def("_apply_function_with_context", [](nb::object f, nb::args arguments) {
-    const auto [result, context] = apply(f, arguments);
-    return nb::make_tuple(result, context);
+    Applied applied = apply(f, arguments);
+    return nb::make_tuple(applied.result, applied.context, nb::steal(wrap(applied.node)));
   });
 }
 

@@ -31,6 +31,7 @@ NB_MODULE(_C, module) {
   add_operators(module);
   add_graph(module);
   add_transforms(module);
+  add_forward_mode(module);
   add_switches(module);
   add_cuda(module);
   add_optimizers(module);

@@ -11,6 +11,7 @@ void add_checkpoints(nb::module_& module);    // torch.load and torch.save
 void add_dlpack(nb::module_& module);
 void add_operators(nb::module_& module);  // generated from the op definitions
 void add_transforms(nb::module_& module);
+void add_forward_mode(nb::module_& module);
 void add_switches(nb::module_& module);  // threads, determinism, autocast
 void add_cuda(nb::module_& module);
 void add_optimizers(nb::module_& module);

@@ -8,8 +8,7 @@
 
 #include "argand/autograd/accumulate.h"
 #include "argand/core/no_draws.h"
-#include "argand/exec/invoke.h"
-#include "argand/exec/node_names.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/transform_scope.h"
 #include "bindings/graph.h"
 #include "bindings/modules.h"
@@ -31,7 +30,7 @@ class TransformInput final : public autograd::Node {
 };
 
 Tensor as_input(const Tensor& t) {
-  Tensor out = exec::alias(t);
+  Tensor out = exec::alias_with_tangents(t);
   const intrusive_ptr<autograd::Node> node(new TransformInput);
   AutogradMeta& meta = autograd_meta(out);
   meta.output_nr = node->add_input(out);
@@ -42,7 +41,7 @@ Tensor as_input(const Tensor& t) {
 // The same memory and history under a tensor of its own, so that what a function writes in place is part of that one's
 // history, and the input stays what derivatives are taken by.
 Tensor same_history(const Tensor& t) {
-  Tensor out = exec::alias(t);
+  Tensor out = exec::alias_with_tangents(t);
   AutogradMeta& meta = autograd_meta(out);
   meta.grad_fn = t.grad_fn();
   meta.output_nr = autograd_meta(t).output_nr;
@@ -110,7 +109,6 @@ void add_transforms(nb::module_& module) {
   module.def("_same_history", [](const Tensor& t) { return nb::steal(wrap(same_history(t))); });
   module.def("_end_transform_inputs", end_inputs);
   module.def("_depends_on_others", depends_on_others);
-  module.def("_next_sequence_nr", autograd::next_sequence_nr);
   // A block in which no random numbers may be drawn.
   using NoDraws = Scope<NoDrawsGuard>;
   with_statement<NoDraws>(module, "_NoDraws").def(nb::init<>());

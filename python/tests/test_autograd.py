@@ -390,10 +390,23 @@ def test_gradcheck_looks_at_what_it_is_told():
     for fast in (False, True):
         assert check(lambda a, b: (a.sin() * a.sum(), b * b.conj()), (x, z), check_forward_ad=True, check_batched_forward_grad=True,
                      check_batched_grad=True, check_grad_dtypes=True, fast_mode=fast)
-    # Forward products come from backward twice: one that is wrong is wrong there too.
+
+    class WrongTangent(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * 3
+    assert check(WrongTangent.apply, (x,))
     for options in ({"check_backward_ad": False}, {}):
         with pytest.raises(RuntimeError, match="mismatch"):
-            check(slope(lambda g: g * 3), (x,), check_forward_ad=True, **options)
+            check(WrongTangent.apply, (x,), check_forward_ad=True, **options)
     for wrong in ({"check_backward_ad": False}, {"check_backward_ad": False, "check_forward_ad": True, "check_batched_grad": True},
                   {"check_batched_forward_grad": True}):
         with pytest.raises(AssertionError, match="to be True"):
@@ -410,12 +423,17 @@ def test_gradgradcheck_takes_grad_outputs():
         @staticmethod
         def forward(ctx, x):
             ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
             return x.sin()
 
         @staticmethod
         def backward(ctx, g):
             seen.append((g.tolist(), g.is_contiguous()))
             return g * ctx.saved_tensors[0].cos()
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t * ctx.saved_tensors[0].cos()
     given = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
     assert check(Sine.apply, (x,), grad_outputs=given) and seen[0][0] == [1, 2, 3]
     assert check(lambda a: (a.sin(), a * a), (x,), grad_outputs=[given, (given * 2).detach()])

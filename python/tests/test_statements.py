@@ -183,11 +183,12 @@ def test_nodes():
     assert x.gather(0, torch.tensor([0])).grad_fn.next_functions[1:] == ((None, 0),)
 
 
-@says("the ops within a level must be recorded, and their results require grad.")
+@says("**Tangents of `autograd.forward_ad` and `torch.func.jvp` travel with tensors**, as in PyTorch, also under `no_grad()`")
 def test_forward_derivatives():
-    with torch.autograd.forward_ad.dual_level() as _:
-        y = torch.autograd.forward_ad.make_dual(gaussian(3), torch.ones(3)).sin()
-        assert y.requires_grad
+    ad = torch.autograd.forward_ad
+    with ad.dual_level(), torch.no_grad():
+        y = ad.make_dual(gaussian(3), torch.ones(3)).sin()
+        assert not y.requires_grad and ad.unpack_dual(y).tangent is not None
 
 
 @says("`torch.__version__` and `importlib.metadata.version(\"torch\")` name the PyTorch release that Argand "

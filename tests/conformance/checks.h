@@ -10,6 +10,7 @@ void check_inplace(const OpCase& c);
 void check_out(const OpCase& c);
 void check_gradient(const OpCase& c);
 void check_gradient_layouts(const OpCase& c);
+void check_forward_mode(const OpCase& c);
 void check_error_samples(const OpCase& c);
 void check_unsupported_dtypes(const OpCase& c);
 void check_wrong_tensors(const OpCase& c);

@@ -27,6 +27,9 @@ class Op:
     saved_results: set[int] = field(default_factory=set)
     saves_metas: bool = False
     has_gradient: bool = False
+    own_gradients: set[str] = field(default_factory=set)  # arguments with a gradient function of their own
+    is_one_gradient: bool = False  # one function gives those of all arguments
+    only_linear: bool = True     # false: a part of the result does not depend on an argument that no gradient reads
     body: str = ""
     only_cpu: bool = False       # a kernel without one for other devices: it runs on the CPU
     copies_first: bool = False   # NAME_copy is a view of a copy, not a copy of a view
@@ -115,6 +118,7 @@ def read_op(name, kind, text, path, ops_dir):
     doc = member(text, "doc")
     op.doc = strings(doc) if doc else ""
     op.copies_first = member(text, "copies_first") == "true"
+    op.only_linear = member(text, "only_linear") != "false"
     for tag in ("out_is_counted", "out_keeps_shape", "python_one_by_one", "python_sublists"):
         setattr(op, tag, member(text, tag) == "true")
     for tag in ("without_out", "not_python_methods", "python_numbers", "python_tensor_numbers"):
@@ -127,6 +131,8 @@ def read_op(name, kind, text, path, ops_dir):
     body = re.search(r"ARGAND_BODY\(", text)
     op.body = "yes" if body else ""
     tensor_names = {a.name for a in schemas[0].args if a.holds_tensors}
+    op.own_gradients = set(re.findall(r"\bgrad_(\w+)\(const Ctx&", text)) & tensor_names
+    op.is_one_gradient = bool(re.search(r"\bgrad\(const Ctx&", text))
     for function, grad in gradient_texts(text):
         op.has_gradient = True
         read = set(re.findall(r"\bc\.(\w+)", grad))

@@ -324,9 +324,20 @@ ARGAND_NODE({op.name}, detail::copy_of<{view.name}Args>)
 def table(ops):
     infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
     pointers = ", ".join(f"&ops::{op.name}_info" for op in ops)
-    return (NOTE + '#include "argand/exec/op_info.h"\n\nnamespace argand {\nnamespace ops {\n' + infos
+    includes = "".join(f'#include "argand/ops/{family}/args.h"\n' for family in sorted({op.family for op in ops}))
+    facts = ",\n".join(f"      {{&ops::{op.name}_info, {{copy<ops::{op.name}Args>, {own_gradients(op):#x}, {str(op.is_one_gradient).lower()}, "
+                       f"{str(op.only_linear).lower()}}}}}" for op in ops if op.kind != "Composite")
+    return (NOTE + '#include <unordered_map>\n\n#include "argand/exec/call_facts.h"\n' + includes + "\nnamespace argand {\nnamespace ops {\n" + infos
             + "\n}  // namespace ops\n\nstd::span<OpInfo* const> all_ops() {\n  static OpInfo* const table[] = {" + pointers
-            + "};\n  return table;\n}\n\n}  // namespace argand\n")
+            + "};\n  return table;\n}\n\nnamespace exec {\n\ntemplate <class Args>\nstatic std::shared_ptr<void> copy(const void* args) {\n"
+            "  return std::make_shared<Args>(*static_cast<const Args*>(args));\n}\n\n"
+            "const CallFacts* call_facts(const OpInfo& op) {\n  static const auto& all = *new std::unordered_map<const OpInfo*, CallFacts>{\n"
+            + facts + "};\n  const auto at = all.find(&op);\n  return at == all.end() ? nullptr : &at->second;\n}\n\n}  // namespace exec\n"
+            "}  // namespace argand\n")
+
+
+def own_gradients(op):
+    return sum(1 << i for i, a in enumerate(op.schema.args) if a.name in op.own_gradients)
 
 
 # ---- the reference page

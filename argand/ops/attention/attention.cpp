@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "argand/exec/autocast_scope.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/attention/args.h"
 #include "argand/ops/define.h"
@@ -210,7 +211,9 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
                                                             a.is_causal, {}, a.scale));
     return with_one_batch(a, fused);
   }
-  static bool trains_mask(const Args& a) { return a.attn_mask.defined() && a.attn_mask.requires_grad(); }
+  static bool trains_mask(const Args& a) {
+    return a.attn_mask.defined() && (a.attn_mask.requires_grad() || exec::is_differentiated(a.attn_mask));
+  }
   // Whether the device has a kernel for it.
   static bool is_fused(const Args& a) {
     const Device& device = a.query.device();

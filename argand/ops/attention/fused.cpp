@@ -1,5 +1,6 @@
 // Attention without the matrix of weights, on devices that have kernels for it, and its gradient.
 #include "argand/core/no_draws.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/attention/args.h"
 #include "argand/ops/attention/attention.h"
@@ -140,7 +141,7 @@ struct FusedAttention : Kernel<FusedAttentionArgs> {
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
     if (!g[0].defined()) return out;
-    if (GradMode::is_enabled()) {
+    if (exec::is_differentiating()) {
       ARGAND_CHECK(NotImplementedError, c.dropout_p == 0, Args::kName,
                    ": second derivatives with dropout are not supported");
       return attention_gradients_in_ops<Grads>(c, g[0]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "argand/exec/forward_mode.h"
 #include "argand/ops/attention/args.h"
 #include "argand/ops/attention/attention.h"
 #include "argand/ops/define.h"
@@ -186,7 +187,7 @@ struct AttentionByRows : Kernel<AttentionByRowsArgs> {
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
     if (!g[0].defined()) return out;
-    if (GradMode::is_enabled()) {
+    if (exec::is_differentiating()) {
       Tensor kept;
       if (c.dropout_p > 0) {
         const NoGradGuard no_grad;

@@ -247,6 +247,7 @@ struct ScatterValue : Kernel<ScatterValueArgs> {
   static constexpr auto doc = "Writes one value to self[index[i][j]][j] (dim 0; likewise for others).";
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
+  static constexpr bool only_linear = false;  // the value is there whatever self is
   static TensorMeta infer(const Args& a) {
     check_element_index("scatter", a.self, "self", a.index, wrap_dim(a.dim, a.self.dim(), "scatter"), false);
     check_fits("scatter", a.value, a.self.dtype());

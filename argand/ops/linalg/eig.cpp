@@ -1,6 +1,7 @@
 // Eigenvalues and eigenvectors.
 #include <cmath>
 
+#include "argand/exec/forward_mode.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
@@ -102,7 +103,7 @@ struct LinalgEigvalsh : Composite<LinalgEigvalshArgs> {
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    return std::get<0>(_linalg_eigh(a.self, a.UPLO, GradMode::is_enabled() && a.self.requires_grad()));
+    return std::get<0>(_linalg_eigh(a.self, a.UPLO, exec::is_differentiated(a.self)));
   }
   static void samples(S& s) {
     s.add_without_gradient({s->real({2, 3, 3}), "U"});
@@ -208,7 +209,7 @@ struct LinalgEigvals : Composite<LinalgEigvalsArgs> {
   // The gradient needs vectors.
   static Tensor compose(const Args& a) {
     check_matrices("linalg.eigvals", a.self, true);
-    return GradMode::is_enabled() && a.self.requires_grad() ? std::get<0>(linalg_eig(a.self)) : _linalg_eigvals(a.self);
+    return exec::is_differentiated(a.self) ? std::get<0>(linalg_eig(a.self)) : _linalg_eigvals(a.self);
   }
   static void samples(S& s) {
     s->accuracy(up_to_phases());

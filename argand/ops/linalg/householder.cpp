@@ -1,4 +1,5 @@
 // Householder reflections: their products, and their computation.
+#include "argand/exec/forward_mode.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
@@ -113,7 +114,7 @@ Tensor householder_product(const char* op, const Tensor& input, const Tensor& ta
   ARGAND_CHECK(ShapeError, tau.dim() == 0 || n >= tau.size(-1), op,
                ": input.shape[-1] must be greater than or equal to tau.shape[-1]");
   check_factors(op, input, tau);
-  const bool has_gradient = GradMode::is_enabled() && (input.requires_grad() || tau.requires_grad());
+  const bool has_gradient = exec::is_differentiated(input) || exec::is_differentiated(tau);
   if (!has_gradient) return _linalg_reflections_product(input, tau);
   const Tensor one = eye(m, n, input.options()).expand(input.sizes());
   // Without reflections the gradient is 0, as in PyTorch, rather than undefined.

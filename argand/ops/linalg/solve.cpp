@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "argand/base/linalg_error.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/has_values.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
@@ -504,7 +505,7 @@ struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
   }
   // The gradient's own gradient needs an inverse.
   static Tensor grad_A(const Ctx& c, const Tensor& g) {
-    if (!GradMode::is_enabled()) return adjugate_gradient(c.A, g);
+    if (!exec::is_differentiating()) return adjugate_gradient(c.A, g);
     const Tensor inverse = mH(std::get<0>(linalg_inv_ex(c.A)));
     const auto matrix = [](const Tensor& t) { return t.unsqueeze(-1).unsqueeze(-1); };
     const Tensor along = inverse * matrix((g * inverse.transpose(-2, -1)).sum({-2, -1}));
@@ -612,7 +613,7 @@ struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
         slope.to(c.A.dtype()).unsqueeze(-1).expand(c.A.sizes().slice(0, static_cast<size_t>(c.A.dim() - 1))));
     // Where there is no inverse: infinities and NaNs, and LinAlgError if the gradient is to be differentiated again, as
     // in PyTorch.
-    if (!GradMode::is_enabled()) return {std::get<0>(linalg_solve_ex(mH(c.A), scaled))};
+    if (!exec::is_differentiating()) return {std::get<0>(linalg_solve_ex(mH(c.A), scaled))};
     return {linalg_solve(mH(c.A), scaled)};
   }
   static void samples(S& s) {

@@ -1,6 +1,7 @@
 // Singular value decompositions.
 #include <cmath>
 
+#include "argand/exec/forward_mode.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
@@ -169,7 +170,7 @@ struct LinalgSvdvals : Composite<LinalgSvdvalsArgs> {
   static constexpr int variants = kFunction | kOut;
   // The gradient needs vectors.
   static Tensor compose(const Args& a) {
-    return std::get<1>(_linalg_svd(a.A, false, GradMode::is_enabled() && a.A.requires_grad(), a.driver));
+    return std::get<1>(_linalg_svd(a.A, false, exec::is_differentiated(a.A), a.driver));
   }
   static void samples(S& s) {
     s.add({s->real({4, 3})});

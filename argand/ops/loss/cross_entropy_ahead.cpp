@@ -15,6 +15,7 @@
 
 #include "argand/base/fork_mutex.h"
 #include "argand/exec/dispatch_hooks.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/known_ones.h"
 #include "argand/exec/stream.h"
 #include "argand/kernels/cross_entropy_forms.h"
@@ -77,7 +78,7 @@ class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
     if (!g.defined()) return out;
     if (expected_.defined()) expectation().set(g);
     Tensor ready = std::move(ready_);
-    if (GradMode::is_enabled() || !ready.defined() || captured_ != is_capturing() ||
+    if (exec::is_differentiating() || !ready.defined() || captured_ != is_capturing() ||
         (!expected_.defined() && !exec::known_ones(g))) {
       out[0] = _cross_entropy_backward(g, self, target, {}, result(1), result(2), reduction, ignore_index, 0.0);
       return out;
@@ -128,7 +129,8 @@ void run_small(const Tensor& logits, const Tensor& target, int64_t reduction, in
 // Whether modes or the tensor itself see the calls that have it as an argument: they would not see this one.
 bool is_watched(const Tensor& t) {
   using Hooks = exec::DispatchHooks;
-  return Hooks::listens() && ((Hooks::state & Hooks::kModes) != 0 || Hooks::intercepts(t.impl()));
+  return exec::has_tangent(t) ||
+         (Hooks::listens() && ((Hooks::state & Hooks::kModes) != 0 || Hooks::intercepts(t.impl())));
 }
 
 }  // namespace

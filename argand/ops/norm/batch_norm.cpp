@@ -1,6 +1,7 @@
 // batch_norm, and the op with statistics and its backward that it is made of.
 #include <cmath>
 
+#include "argand/exec/forward_mode.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/channel_layout.h"
 #include "argand/ops/maybe.h"
@@ -43,6 +44,8 @@ void check_running(const char* op, const Tensor& input, const Tensor& mean, cons
                ": running_mean and running_var must be defined in evaluation mode");
   check_channels(op, "running_mean", mean, c);
   check_channels(op, "running_var", var, c);
+  ARGAND_CHECK(NotImplementedError, !exec::has_tangent(input) || (!exec::has_tangent(mean) && !exec::has_tangent(var)),
+               op, ": batch_norm is not differentiable wrt running_mean and running_var, they cannot have a tangent");
   if (!training) return;
   for (const Tensor* t : {&mean, &var})
     ARGAND_CHECK(ValueError, !t->defined() || !may_overlap_itself(t->sizes(), t->strides()), op,

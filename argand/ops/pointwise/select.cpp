@@ -83,6 +83,7 @@ struct Lerp : Pointwise<LerpArgs> {
   static constexpr auto doc =
       "self + weight * (end - self), broadcast; tensors of one floating dtype. Exactly end for weight 1.";
   static constexpr auto compute = kFloatComplexBody;
+  static constexpr bool only_linear = false;  // in weight: self is left without it
   // Computed from the nearer end, so that both ends are exact.
   ARGAND_BODY((x, end, w), 2 * abs(w) < 1 ? x + w * (end - x) : end - (end - x) * (T(1) - w))
   static void check(const Args& a) {

@@ -1,5 +1,6 @@
 // Samples whose parameters are tensors: bernoulli, normal, multinomial.
 #include "argand/core/no_draws.h"
+#include "argand/exec/forward_mode.h"
 #include "argand/exec/has_values.h"
 #include "argand/kernels/cpu/random.h"
 #include "argand/ops/define.h"
@@ -39,7 +40,7 @@ namespace {
 
 // Samples are recorded in the graph, with gradient 0 for the parameters.
 Tensor with_parameters(Tensor sample, const Tensor& parameter) {
-  if (!GradMode::is_enabled() || !parameter.requires_grad()) return sample;
+  if (!exec::is_differentiated(parameter)) return sample;
   return where(full({}, true, sample.options().dtype(kBool)), sample, parameter);
 }
 

@@ -1,4 +1,5 @@
 // A recurrent layer in one direction over a whole padded sequence as one op, and its gradient as another.
+#include "argand/exec/forward_mode.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
@@ -99,7 +100,7 @@ struct Recurrent : Kernel<RecurrentArgs> {
     if (!g[0].defined() && !g[1].defined()) return out;
     const Tensor grad_output = g[0].defined() ? g[0] : zeros_like(c.result(0)),
                  grad_cn = c.cx.defined() ? g[1] : Tensor();  // empty except for LSTMs
-    if (GradMode::is_enabled()) {                             // composed of ops, which can be differentiated again
+    if (exec::is_differentiating()) {                         // composed of ops, which can be differentiated again
       const ComposedRecurrence composed(static_cast<RnnKind>(c.kind), c.gates, c.hx, c.cx, c.w_hh, c.b_hh, c.reverse);
       const auto all = composed.gradients(grad_output, grad_cn);
       for (size_t i = 0; i < all.size(); ++i)

@@ -1,5 +1,6 @@
 // Views written over the tensor itself: squeeze_, unsqueeze_, transpose_, t_.  No element moves; the handle's sizes and
 // strides change, and its history becomes that of the view.
+#include "argand/exec/forward_mode.h"
 #include "argand/ops/define.h"
 #include "argand/ops/view/args.h"
 #include "argand/ops/view/become.h"
@@ -19,6 +20,7 @@ Tensor become(PermanentName op, const Tensor& self, const Tensor& view) {
   impl.offset = view.impl().offset;
   impl.refresh();
   self.storage()->bump_version(op);
+  exec::share_tangents(self, view);
   if (node && GradMode::is_enabled()) {
     AutogradMeta& meta = autograd_meta(self);
     meta.grad_fn = node;

@@ -36,7 +36,7 @@ class Text:
         if tensor_contents is not None:  # in the place of the elements
             end = text.rindex("]") + 1 if "]" in text else text.find(", ") if ", " in text else len(text) - 1
             text = f"tensor({tensor_contents}{text[end:]}"
-        if forward_ad._is_open():
+        if _C._tangents_travel():
             tangent = forward_ad.unpack_dual(self).tangent
             if tangent is not None:
                 text = f"{text[:-1]}, tangent={tangent!r})"

@@ -155,7 +155,7 @@ def _is_fwd_grad_enabled():
 
 def _set_fwd_grad_enabled(mode):
     """Lets forward-mode derivatives be computed, or not."""
-    forward_ad._set_enabled(mode)
+    _C._set_forward_enabled(True if mode else False)
 
 
 _TensorMeta = type(_C.Tensor)

@@ -47,3 +47,9 @@ rules = None  # func/_rules.py, once vmap() has been imported: there is no level
 
 def active():
     return bool(levels.of_thread)
+
+
+def is_further_in(args, depth):
+    """Whether one of the arguments stands for a slice within a vmap that is further in than a transform of this depth."""
+    level = rules.level_of(args) if active() else None
+    return level is not None and level.number > depth

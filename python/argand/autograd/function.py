@@ -22,6 +22,8 @@ def _context_attribute(self, name):
             return getattr(node, name)
     if name == "saved_for_forward":
         return None
+    if name == "non_differentiable":
+        return ()
     if name == "materialize_grads":
         return True
     raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -52,6 +54,13 @@ def _set_materialize_grads(self, value, _set=FunctionCtx.set_materialize_grads):
     self.materialize_grads = value
 
 
+def _mark_non_differentiable(self, *tensors, _mark=FunctionCtx.mark_non_differentiable):
+    """Says that these results have no derivatives."""
+    _mark(self, *tensors)
+    self.non_differentiable = tensors
+
+
+FunctionCtx.mark_non_differentiable = _mark_non_differentiable
 FunctionCtx.set_materialize_grads = _set_materialize_grads
 FunctionCtx.__getattr__ = _context_attribute
 FunctionCtx.save_for_forward = _save_for_forward
@@ -114,7 +123,7 @@ class Function(metaclass=FunctionMeta):
         y = Square.apply(x)
 
     `forward` may also be written without `ctx`, with a `setup_context(ctx, inputs, output)` beside it.  `jvp(ctx, *tangents)` gives
-    the tangents of the results in forward mode; without it they come from `backward`.  `vmap(info, in_dims, *args)` gives what torch.vmap
+    the tangents of the results in forward mode.  `vmap(info, in_dims, *args)` gives what torch.vmap
     takes for a batch; without it `forward` is called for each slice.
     """
 
@@ -172,14 +181,7 @@ class Function(metaclass=FunctionMeta):
         if cls.vjp is not Function.vjp and cls.backward is not Function.backward:
             raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
                                "of them.")
-        function = cls.backward if cls.vjp is Function.vjp else cls.vjp
-        if cls.jvp is Function.jvp:
-            return function
-
-        def backward(ctx, *grads):
-            level = getattr(ctx, "_forward_level", None)
-            return (None,) * ctx._num_arguments if level is not None and level.unpacking else function(ctx, *grads)
-        return backward
+        return cls.backward if cls.vjp is Function.vjp else cls.vjp
 
     @classmethod
     def _bound(cls, args, kwargs, mapped):
@@ -200,13 +202,13 @@ class Function(metaclass=FunctionMeta):
         """Runs forward; its tensor results get the Function's backward as their history."""
         if kwargs or cls._splits_context():
             args = cls._bound(args, kwargs, _vmap_levels.active())
+        levels = forward_ad.levels_of(args) if _C._tangents_travel() else ()
+        if levels and not _vmap_levels.is_further_in(args, levels[-1].depth):
+            return forward_ad.apply(cls, args, levels)
         if _vmap_levels.active():
             done, result = _vmap_levels.rules.apply(cls, args)
-            if done:
-                return result
-        if forward_ad._is_open() and cls.jvp is not Function.jvp:
-            return forward_ad._apply(cls, args)
-        with forward_ad._off():
+            return result if done else _C._apply_function(cls, *args)
+        with _C._ForwardScope(enabled=False):
             return _C._apply_function(cls, *args)
 
 

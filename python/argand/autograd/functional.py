@@ -1,8 +1,8 @@
 """Products with Jacobians and Hessians of functions, and these matrices themselves, as torch.autograd.functional.
 
 Note [Forward products]
-The product J v of the Jacobian with a vector comes from two backward passes: u -> J^T u is linear, so the gradient of (J^T u, v) by u
-is J v.  Its cost is that of forward-mode differentiation: a pass for each vector, however many outputs there are.
+Where a function was recorded, the product J v of the Jacobian with a vector comes from two backward passes: u -> J^T u is linear, so
+the gradient of (J^T u, v) by u is J v.  jvp() works so, as PyTorch's does; torch.func.jvp() has tangents that travel (forward_ad).
 """
 from .. import _C
 from ._backward import grad
@@ -169,10 +169,10 @@ def _for_all(output, inputs, units, create_graph):
     return [x.new_zeros((units.shape[0], *x.shape)) if g is None else g for x, g in zip(inputs, found)]
 
 
-def _joined(parts, shape, like, dim=0):
+def _joined(parts, shape, like):
     """Parts of a table as one tensor."""
     parts = list(parts)
-    return (parts[0] if len(parts) == 1 else _C.cat(parts)).movedim(0, dim).reshape(shape) if parts else like.new_zeros(shape)
+    return (parts[0] if len(parts) == 1 else _C.cat(parts)).reshape(shape) if parts else like.new_zeros(shape)
 
 
 def _jacobian_at_once(outputs, inputs, create_graph, chunk_size=None):
@@ -186,11 +186,14 @@ def _jacobian_at_once(outputs, inputs, create_graph, chunk_size=None):
     return table
 
 
-def _columns(outputs, inputs, dual, back, create_graph):
-    """The same table: a product with J for each element of each input, those of one input as a batch."""
-    columns = [[_for_all(product, dual, units, create_graph) for units in _units(x, None)] for x, product in zip(inputs, back)]
-    return [tuple(_joined((part[k] for part in parts), (*y.shape, *x.shape), y, -1) for parts, x in zip(columns, inputs))
-            for k, y in enumerate(outputs)]
+def _by_columns(func, inputs):
+    """The table of a function of tensors that returns a tuple of tensors: a product with J for each element of each input, as a batch."""
+    from ..func import jvp, vmap  # upward: strategy="forward-mode" is a vmap of jvp
+    inputs = tuple(x.detach() for x in inputs)
+    sizes = [x.numel() for x in inputs]
+    units = [unit.view((-1, *x.shape)) for unit, x in zip(_construct_standard_basis_for(inputs, sizes), inputs)]
+    products = vmap(lambda *tangents: jvp(func, inputs, tangents)[1])(*units)
+    return [tuple(part.movedim(0, -1).reshape((*p.shape[1:], *x.shape)) for part, x in zip(p.split(sizes), inputs)) for p in products]
 
 
 def _forward_strategy(strategy, create_graph, strict, vectorize):
@@ -210,14 +213,10 @@ def _forward_strategy(strategy, create_graph, strict, vectorize):
     return strategy == "forward-mode"
 
 
-def _table(outputs, inputs, create_graph, strict, by_columns, linear=False, vectorize=False):
-    if not by_columns and vectorize:
+def _table(outputs, inputs, create_graph, strict, linear=False, vectorize=False):
+    if vectorize:
         return _jacobian_at_once(outputs, inputs, create_graph)
-    if not by_columns:
-        return _jacobian(outputs, inputs, create_graph, strict, linear)
-    dual, back = _transposed(outputs, inputs, strict)
-    _C._end_transform_inputs([d for d in dual if d.requires_grad])
-    return _columns(outputs, inputs, dual, back, create_graph)
+    return _jacobian(outputs, inputs, create_graph, strict, linear)
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
@@ -226,10 +225,18 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     By a pass for each element of the outputs, or of the inputs with strategy="forward-mode".  With vectorize=True
     they are one pass of batches, as torch.func.jacrev's.
     """
-    by_columns = _forward_strategy(strategy, create_graph, strict, vectorize)
+    if _forward_strategy(strategy, create_graph, strict, vectorize):
+        many_inputs, many_outputs = not isinstance(inputs, _C.Tensor), []
+
+        def as_tuple(*given):
+            outputs = func(*given)
+            many_outputs.append(not isinstance(outputs, _C.Tensor))
+            return _tensors(outputs, "outputs of the user-provided function", "jacobian")
+        table = _by_columns(as_tuple, _tensors(inputs, "inputs", "jacobian"))
+        return _like([_like(row, many_inputs) for row in table], many_outputs[0])
     with enable_grad():
         inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, "jacobian", strict)
-        table = _table(outputs, inputs, create_graph, strict, by_columns, vectorize=vectorize)
+        table = _table(outputs, inputs, create_graph, strict, vectorize=vectorize)
     return _like([_like(_finished(row, create_graph), many_inputs) for row in table], many_outputs)
 
 
@@ -243,12 +250,21 @@ def _one_number(outputs, many, name):
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
     """The second derivatives of a function with one number as its result; see jacobian() for what computes those of the gradient."""
-    by_columns = _forward_strategy(outer_jacobian_strategy, create_graph, strict, vectorize)
+    if _forward_strategy(outer_jacobian_strategy, create_graph, strict, vectorize):
+        from ..func import grad as gradient_of  # upward: as in _by_columns()
+        many_inputs, inputs = not isinstance(inputs, _C.Tensor), _tensors(inputs, "inputs", "hessian")
+
+        def one_number(*given):
+            outputs = func(*given)
+            many = not isinstance(outputs, _C.Tensor)
+            return _one_number(_tensors(outputs, "outputs of the user-provided function", "hessian"), many, "hessian")[0].reshape(())
+        table = _by_columns(gradient_of(one_number, tuple(range(len(inputs)))), inputs)
+        return _like([_like(row, many_inputs) for row in table], many_inputs)
     with enable_grad():
         inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, "hessian", strict)
         output, = _one_number(outputs, many_outputs, "hessian")
         first = _grad((output.reshape(()),), inputs, (_C.ones_like(output).reshape(()),), True, strict, _LINEAR, _LINEAR)
-        table = _table(first, inputs, create_graph, strict, by_columns, linear=True, vectorize=vectorize)
+        table = _table(first, inputs, create_graph, strict, linear=True, vectorize=vectorize)
     return _like([_like(_finished(row, create_graph), many_inputs) for row in table], many_inputs)
 
 

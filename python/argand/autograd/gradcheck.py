@@ -174,7 +174,7 @@ def _forward_product(f, tangents):
     """The tangents of the outputs, zeros where there are none, for tangents of the inputs; None: no tangent, and not a dual tensor."""
     from . import forward_ad
     with forward_ad.dual_level():
-        duals = [x.detach() if v is None and x.requires_grad else x if v is None else forward_ad.make_dual(x.detach(), v)
+        duals = [x.detach() if v is None and x.requires_grad else x if v is None else forward_ad.make_dual(x.detach(), v.clone())
                  for x, v in zip(f.tensors, tangents)]
         found = [forward_ad.unpack_dual(y) for y in f(duals) if _differentiable(y)]
     return tuple(_C.zeros_like(y.primal) if y.tangent is None else y.tangent.detach() for y in found)
@@ -303,7 +303,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     def gradient(*given):
         own, vectors = given[:len(arguments)], given[len(arguments):]
         with enable_grad():
-            f = _Function(func, [x if not wanted(before) or x.requires_grad else x.detach().requires_grad_()
+            f = _Function(func, [x if not wanted(before) or x.requires_grad else _C._alias_with_tangents(x).requires_grad_()
                                  for x, before in zip(own, arguments)])
             found = grad(f.outputs(), f.checked, list(vectors), create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)

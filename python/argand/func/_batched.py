@@ -139,6 +139,11 @@ class BatchedTensor(_C.Tensor):
         return f"BatchedTensor(lvl={self._level.number}, bdim={self._bdim}, value={self._value!r})"
 
 
+def depth_of(t):
+    """The number of the level that a tensor belongs to; 0 for one that stands for no slice."""
+    return t._level.number if type(t) is BatchedTensor else 0
+
+
 def _innermost(values):
     """The level that a call belongs to; None if no argument is a BatchedTensor."""
     found = None
@@ -243,6 +248,14 @@ def offer_number(tensor):
                            "(if x > 0:). The slices have different values, so please rewrite it with other operations, such as torch.where().")
 
 
+def with_values(t):
+    """The tensor, and the batches that it stands for slices of."""
+    yield t
+    while type(t) is BatchedTensor:
+        t = t._value
+        yield t
+
+
 def has_outer_history(tensors):
     """Whether a value below these tensors requires a gradient: what is computed of them must be recorded there."""
     for t in tensors:
@@ -263,5 +276,17 @@ def renewed(t):
 def as_input(t):
     """The tensor for a transform that takes gradients by it: its history is that of the transform alone."""
     if type(t) is BatchedTensor:
-        return renewed(t)
-    return levels.of_thread[-1].same(t) if levels.of_thread else t.detach()
+        return with_tangents(renewed(t), t)
+    if not levels.of_thread:
+        return _C._alias_with_tangents(t)
+    vmap = levels.of_thread[-1]
+    inner = [level for level in _C._forward_levels([t]) if level.depth > vmap.number]
+    # The tangents of levels within the function are the wrapper's, the others are those of what it holds.
+    return with_tangents(vmap.same(inner[0].primal(t) if inner else t), t, inner)
+
+
+def with_tangents(new, t, levels=None):
+    """`new`, the same tensor as t without its history, with its tangents."""
+    for level in _C._forward_levels([t]) if levels is None else levels:
+        level.set(new, level.tangent(t))
+    return new

@@ -9,7 +9,7 @@ from ..autograd import functional as _functional
 from ..autograd.grad_mode import enable_grad, inference_mode
 from ..utils._pytree import tree_flatten, tree_map, tree_structure, tree_unflatten
 from ..autograd._vmap_levels import levels
-from ._batched import as_input, has_outer_history, renewed
+from ._batched import as_input, has_outer_history, renewed, with_values
 from ._vmap import check_randomness, vmap
 
 
@@ -53,14 +53,19 @@ class _Inputs:
 
     def depends_on_others(self, outputs):
         """Whether the outputs have a history beside these inputs that is to be kept."""
-        return self.keeps_history and (_C._depends_on_others(outputs, self.flat) or has_outer_history(outputs))
+        return self.keeps_history and (_C._depends_on_others(outputs, self.flat) or has_outer_history(outputs)
+                                       or any(level.tangent(x).requires_grad for x in self.flat for level in _C._forward_levels([x])))
 
 
 def _finished(nest, keeps_history):
     """Results of a transform whose scope has ended: their history is kept if it leads out of the transform."""
     def finish(y):
-        kept = not isinstance(y, _C.Tensor) or not y.requires_grad or (keeps_history and _C._depends_on_others([y], []))
-        return y if kept else renewed(y)
+        if not isinstance(y, _C.Tensor) or not y.requires_grad or (keeps_history and _C._depends_on_others([y], [])):
+            return y
+        new = renewed(y)
+        for level in _C._forward_levels([y]):
+            level.set(new, finish(level.tangent(y)))
+        return new
     return tree_map(finish, nest)
 
 
@@ -99,6 +104,17 @@ def _with_aux(result, what):
     return result
 
 
+def _tensors_of(value, what):
+    """The tensors of what a function returned, and their structure; `what` is the transform."""
+    flat, spec = tree_flatten(value)
+    if value is None or not flat:
+        raise RuntimeError(f"{what}: Expected f to be a function that has non-empty output (got output = {value})")
+    for y in flat:
+        if not isinstance(y, _C.Tensor):
+            raise RuntimeError(f"{what}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
+    return flat, spec
+
+
 class _Evaluated:
     """func at some arguments, as a transform sees it: its tensors, their structure, and what it returns beside them."""
 
@@ -115,31 +131,9 @@ class _Evaluated:
 
     def take_tensors(self, what):
         """`what` is the transform: f(*primals) is to be a nest of tensors, of at least one."""
-        self.flat, self.spec = tree_flatten(self.value)
-        if self.value is None or not self.flat:
-            raise RuntimeError(f"{what}: Expected f to be a function that has non-empty output (got output = {self.value})")
-        for y in self.flat:
-            if not isinstance(y, _C.Tensor):
-                raise RuntimeError(f"{what}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
+        self.flat, self.spec = _tensors_of(self.value, what)
         self.has_history = self.inputs.depends_on_others(self.flat)
         return self
-
-    def depends_on_inputs(self, output):
-        if not output.requires_grad:
-            return False
-        from ..autograd import grad as gradients
-        found = gradients(output, self.inputs.flat, _C.zeros_like(output), retain_graph=True, allow_unused=True)
-        return any(g is not None for g in found)
-
-    def transpose(self):
-        """What products with the Jacobian are gradients of: Note [Forward products] of autograd.functional."""
-        with forward_ad._without_off(self.flat):
-            self.dual, self.back = _functional._transposed(self.flat, self.inputs.flat)
-        _C._end_transform_inputs([d for d in self.dual if d.requires_grad])
-
-    def forward(self, tangents, create_graph):
-        """The product of the Jacobian with tangents of all inputs, as func's result."""
-        return tree_unflatten(_functional._grad(self.back, self.dual, tangents, create_graph), self.spec)
 
     def nest(self, found):
         """Values for all inputs, as the arguments are; those of one argument alone if argnums is a number."""
@@ -218,57 +212,90 @@ def _check_tangents(what, primals, tangents):
     return flat
 
 
+class _Along:
+    """func of duals, for a level that ends with the scope: its results, and their tangents.
+
+    `beside` are arguments of func without a tangent: it may write them, too."""
+
+    def __init__(self, func, primals, tangents, has_aux, what, beside=()):
+        self._level, self.beside = forward_ad.new_level(), [x for x in beside if isinstance(x, _C.Tensor)]
+        self.func, self.primals, self.tangents, self.has_aux, self.what = func, primals, tangents, has_aux, what
+
+    def __enter__(self):
+        self._scope = forward_ad.scope_of(self._level)
+        self._scope.__enter__()
+        try:
+            self._run()
+        except BaseException:
+            self._scope.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._scope.__exit__(None, None, None)
+
+    def _run(self):
+        flat, spec = tree_flatten(self.primals)
+        duals = [forward_ad.dual(self._level, x, t) for x, t in zip(flat, self.tangents)]
+        with _C._TransformScope(gradients=True) as made_of_inputs:
+            for x in (*duals, *self.tangents, *self.beside):
+                for t in with_values(x):
+                    made_of_inputs.mark(t)
+            result = self.func(*tree_unflatten(duals, spec))
+        self.value, self.aux = _with_aux(result, self.what) if self.has_aux else (result, None)
+        self.flat, self.spec = _tensors_of(self.value, self.what)
+        self.along = [self._level.tangent(y) for y in self.flat]
+
+    def nest(self):
+        """The tangents as a nest like the results."""
+        return tree_unflatten([_C.zeros_like(y) if t is None else t for y, t in zip(self.flat, self.along)], self.spec)
+
+
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     """(func(*primals), its Jacobian times the tangents), and what else func returned with has_aux."""
+    return _jvp(func, primals, tangents, strict, has_aux)
+
+
+def _jvp(func, primals, tangents, strict, has_aux, beside=()):
     what = "jvp(f, primals, tangents)"
-    given = _check_tangents(what, primals, tangents)
-    with forward_ad._transform(), _Inputs() as inputs:
-        at = _Evaluated(inputs, func, primals, tuple(range(len(primals))), None, has_aux, what)
-        at.take_tensors(what)
-        if strict and not all(map(at.depends_on_inputs, at.flat)):
+    with _Along(func, primals, _check_tangents(what, primals, tangents), has_aux, what, beside) as at:
+        if strict and None in at.along:
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
                                "with strict=True.")
-        at.transpose()
-        along = at.forward(given, inputs.keeps_history and (at.has_history or any(t.requires_grad for t in given) or has_outer_history(given)))
-    value, along, aux = _finished((at.value, along, at.aux), inputs.keeps_history)
-    return (value, along, aux) if has_aux else (value, along)
+        along = at.nest()
+    return (at.value, along, at.aux) if has_aux else (at.value, along)
 
 
 def linearize(func, *primals):
-    """(func(*primals), the function that multiplies its Jacobian there with tangents)"""
+    """(func(*primals), the function that multiplies its Jacobian there with tangents)
+
+    func runs once.  What it does with tangents is recorded, and a linear function of them: Note [Forward products] of autograd.functional.
+    """
     what = "linearize(f, *primals)"
-    with forward_ad._transform(), _Inputs() as inputs:
-        at = _Evaluated(inputs, func, primals, tuple(range(len(primals))))
-        at.take_tensors(what)
-        at.transpose()
+    flat, spec = tree_flatten(primals)
+    keeps_history = _C.is_grad_enabled() and not _C.is_inference_mode_enabled()
+    with inference_mode(False), enable_grad():
+        units = [_C._as_transform_input(_C.zeros_like(x)) for x in flat]
+        _check_tangents(what, primals, tree_unflatten(units, spec))
+        with _Along(func, primals, units, False, what) as at:
+            flat_along = tree_flatten(at.nest())[0]
+        dual, back = _functional._transposed(flat_along, units)
+        has_history = keeps_history and (_C._depends_on_others(back, [*units, *dual]) or has_outer_history(back))
+        _C._end_transform_inputs([t for t in (*units, *dual) if t.requires_grad])
 
     def multiply(*tangents):
         given = _check_tangents("the function of " + what, primals, tangents)
-        history = _C.is_grad_enabled() and (at.has_history or any(t.requires_grad for t in given) or has_outer_history(given))
-        return _finished(at.forward(given, history), history)
-    return _finished(at.value, inputs.keeps_history), multiply
+        history = _C.is_grad_enabled() and (has_history or any(t.requires_grad for t in given) or has_outer_history(given))
+        return _finished(tree_unflatten(_functional._grad(back, dual, given, history), at.spec), history)
+    return _finished(at.value, keeps_history), multiply
 
 
 # ---- Jacobians
 
-def _jacobian(what, func, argnums, has_aux, randomness, table_of):
-    """A function that returns func's Jacobian, which table_of gives as rows, an output each, of tensors, an input each."""
-    @functools.wraps(func)
-    def call(*args, **kwargs):
-        forward = forward_ad._transform() if table_of is _by_columns else contextlib.nullcontext()
-        with forward, _Inputs() as inputs:
-            with _C._NoDraws() if randomness == "error" else contextlib.nullcontext():
-                at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
-            at.take_tensors("vjp(f, *primals)")
-            for place, tensors in (("inputs", inputs.flat), ("outputs", at.flat)):
-                for t in tensors:
-                    if t.is_complex():
-                        raise RuntimeError(f"{what}: Expected all {place} to be real but received complex tensor at flattened {place[:-1]}")
-            table = table_of(at)
-        result = tree_unflatten([at.nest(row) for row in table], at.spec)
-        result, aux = _finished((result, at.aux), inputs.keeps_history)
-        return (result, aux) if has_aux else result
-    return call
+def _check_real(what, place, tensors):
+    for t in tensors:
+        if t.is_complex():
+            raise RuntimeError(f"{what}: Expected all {place} to be real but received complex tensor at flattened {place[:-1]}")
 
 
 @harmless(_preallocate_and_copy="results are put together once, when all are there")
@@ -277,23 +304,34 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     result.  chunk_size: the most elements in one pass."""
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
-    return _jacobian("jacrev", func, argnums, has_aux, "different",
-                     lambda at: _functional._jacobian_at_once(at.flat, at.inputs.flat, at.has_history, chunk_size))
+
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        with _Inputs() as inputs:
+            at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
+            at.take_tensors("vjp(f, *primals)")
+            _check_real("jacrev", "inputs", inputs.flat)
+            _check_real("jacrev", "outputs", at.flat)
+            table = _functional._jacobian_at_once(at.flat, inputs.flat, at.has_history, chunk_size)
+        result = tree_unflatten([at.nest(row) for row in table], at.spec)
+        result, aux = _finished((result, at.aux), inputs.keeps_history)
+        return (result, aux) if has_aux else result
+    return call
 
 
-def _by_columns(at):
-    at.transpose()
-    return _functional._columns(at.flat, at.inputs.flat, at.dual, at.back, at.has_history)
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """A function that returns the same derivatives, by a product for each element of the arguments: a vmap of jvp over units.
 
+    randomness: as of vmap(), for what func draws."""
+    check_randomness(randomness)
 
-def _column_by_column(func, argnums, has_aux):
-    """jacfwd of a function that is to draw other random numbers for each column."""
     @functools.wraps(func)
     def call(*args, **kwargs):
         positions = _positions(argnums, args)
         primals, spec = tree_flatten(tuple(args[n] for n in positions))
-        units = [unit.view(-1, *x.shape) for unit, x in
-                 zip(_functional._construct_standard_basis_for(primals, [x.numel() for x in primals]), primals)]
+        _check_real("jacfwd", "inputs", primals)
+        sizes = [x.numel() for x in primals]
+        units = [unit.view((-1, *x.shape)) for unit, x in zip(_functional._construct_standard_basis_for(primals, sizes), primals)]
 
         def of_primals(*flat):
             given = list(args)
@@ -302,28 +340,18 @@ def _column_by_column(func, argnums, has_aux):
             return func(*given, **kwargs)
 
         def along(*tangents):
-            _, *products = jvp(of_primals, tuple(primals), tangents, has_aux=has_aux)
+            _, *products = _jvp(of_primals, tuple(primals), tangents, False, has_aux, tree_flatten((args, kwargs))[0])
+            _check_real("jacfwd", "outputs", tree_flatten(products[0])[0])
             return tuple(products)
-        products, *aux = vmap(along, randomness="different")(*units)
+        products, *aux = vmap(along, randomness=randomness)(*units)
 
         def by_input(product):
-            parts = product.movedim(0, -1).split([x.numel() for x in primals], dim=-1)
-            nest = tree_unflatten([part.reshape(*product.shape[1:], *x.shape) for part, x in zip(parts, primals)], spec)
+            parts = product.movedim(0, -1).split(sizes, dim=-1)
+            nest = tree_unflatten([part.reshape((*product.shape[1:], *x.shape)) for part, x in zip(parts, primals)], spec)
             return nest[0] if isinstance(argnums, int) else nest
         result = tree_map(by_input, products)
         return (result, tree_map(lambda x: x[0], aux[0])) if has_aux else result
     return call
-
-
-def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """A function that returns the same derivatives, by a product for each element of the arguments.
-
-    func runs once, so that the random numbers of all columns are the same ones, unless randomness is "different": then it runs for each
-    column."""
-    check_randomness(randomness)
-    if randomness == "different":
-        return _column_by_column(func, argnums, has_aux)
-    return _jacobian("jacfwd", func, argnums, has_aux, randomness, _by_columns)
 
 
 def hessian(func, argnums=0):
