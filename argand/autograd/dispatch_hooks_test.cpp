@@ -105,6 +105,7 @@ TEST(DispatchHooks, WhatAnInterceptorThrowsIsTheCallers) {
     std::optional<Scalar> read(const Tensor&) override { return std::nullopt; }
     std::shared_ptr<void> modes() override { return nullptr; }
     std::shared_ptr<void> exchange_modes(std::shared_ptr<void>) override { return nullptr; }
+    int64_t depth(const Tensor&) override { return 0; }
     void share(const Tensor&, const Tensor&) noexcept override {}
     void forget(void*) noexcept override {}
   } throws;
