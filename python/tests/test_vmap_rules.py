@@ -159,3 +159,14 @@ def test_chunks_give_the_same():
         for a, b in zip(func.vmap(lambda t: (t.sin(), t.sum()), out_dims=(1, 0), chunk_size=chunk)(x), f(x)):
             assert torch.equal(a, b)
         assert torch.equal(func.jacrev(torch.sin, chunk_size=chunk)(x[0]), torch.diag(x[0].cos()))
+
+
+@pytest.mark.parametrize("weight", [None, torch.rand(4, dtype=torch.float64)])
+@pytest.mark.parametrize("norm", [lambda t, w: F.layer_norm(t, (4,), w), lambda t, w: F.rms_norm(t, (4,), w)])
+def test_second_derivatives_of_ops_that_leave_results_out(norm, weight):
+    def f(t):
+        return norm(t, weight).pow(3).sum()
+    x = real(4)[0]
+    right = torch.autograd.functional.hessian(f, x)
+    torch.testing.assert_close(func.jacrev(func.jacrev(f))(x), right)
+    torch.testing.assert_close(func.hessian(f)(x), right)

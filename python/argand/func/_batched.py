@@ -225,11 +225,18 @@ def _run(level, op, form, arguments, given, outs):
     if isinstance(results, _batch_rules.Same):
         return [results.value]
     results = [results] if isinstance(results, _C.Tensor) else results
+    results = [_left_out(arguments) if r is None else r for r in results]
     results = [r if not isinstance(r, _C.Tensor) or type(r) is BatchedTensor and r._level is level else wrapped(r) for r in results]
     base = next(iter(given.values())) if op.kind == "view" else None
     if type(base) is BatchedTensor:
         _C._share_storage(results[0], base)
     return results
+
+
+def _left_out(arguments):
+    """What ops give in the place of a result that their output_mask leaves out: a tensor of no elements, which can be recorded."""
+    like = next(v for v in arguments.values() if isinstance(v, _C.Tensor))
+    return _C.empty((0,), dtype=like.dtype, device=like.device)
 
 
 def of_all(n, function, batches):
