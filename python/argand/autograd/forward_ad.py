@@ -27,13 +27,13 @@ class UnpackedDualTensor(NamedTuple):
 
 # ---- levels
 
-def new_level():
+def _new_level():
     """A level within all transforms that this thread is in."""
     return _C._ForwardLevel(transforms.depth + 1)
 
 
 @contextlib.contextmanager
-def scope_of(level):
+def _scope_of(level):
     """The scope of a level that a transform makes: tangents travel within it, whether or not they do around it."""
     before = _C._set_forward_enabled(True)
     level.enter()
@@ -53,7 +53,7 @@ def enter_dual_level():
     """Begins a level, in which dual tensors can be made; its number, 0."""
     if _state.dual_level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
-    _state.dual_level = new_level()
+    _state.dual_level = _new_level()
     transforms.depth += 1
     _state.dual_level.enter()
     return 0
@@ -114,7 +114,7 @@ def _check_fits(tensor, tangent):
                                f"{getattr(tangent, what)}")
 
 
-def dual(level, tensor, tangent):
+def _dual(level, tensor, tangent):
     """A dual tensor of a level."""
     for name, x in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(x, _C.Tensor) or not (x.is_floating_point() or x.is_complex()):
@@ -134,7 +134,7 @@ def make_dual(tensor, tangent, *, level=None):
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
     if isinstance(tensor, _C.Tensor) and _state.dual_level.tangent(tensor) is not None:
         raise RuntimeError("Making a dual Tensor based on a Tensor that already has a forward gradient at the same level is not supported.")
-    return dual(_state.dual_level, tensor, tangent)
+    return _dual(_state.dual_level, tensor, tangent)
 
 
 def unpack_dual(tensor, *, level=None):
@@ -191,12 +191,12 @@ def _check_tangent(i, result, tangent, context, tensors, tangents, versions):
             raise RuntimeError(_NOT_A_VIEW.format(where))
 
 
-def levels_of(args):
+def _levels_of(args):
     """The levels for which one of the arguments of a Function has a tangent, the outermost first."""
     return _C._forward_levels([a for a in args if isinstance(a, _C.Tensor)])
 
 
-def apply(cls, args, levels):
+def _apply(cls, args, levels):
     """cls.apply(*args): the tangents of the results are those that its jvp gives."""
     with _C._KeptResults() as kept:
         with _C._ForwardScope(enabled=False):

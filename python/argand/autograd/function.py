@@ -202,9 +202,9 @@ class Function(metaclass=FunctionMeta):
         """Runs forward; its tensor results get the Function's backward as their history."""
         if kwargs or cls._splits_context():
             args = cls._bound(args, kwargs, _vmap_levels.active())
-        levels = forward_ad.levels_of(args) if _C._tangents_travel() else ()
+        levels = forward_ad._levels_of(args) if _C._tangents_travel() else ()
         if levels and not _vmap_levels.is_further_in(args, levels[-1].depth):
-            return forward_ad.apply(cls, args, levels)
+            return forward_ad._apply(cls, args, levels)
         if _vmap_levels.active():
             done, result = _vmap_levels.rules.apply(cls, args)
             return result if done else _C._apply_function(cls, *args)

@@ -218,11 +218,11 @@ class _Along:
     `beside` are arguments of func without a tangent: it may write them, too."""
 
     def __init__(self, func, primals, tangents, has_aux, what, beside=()):
-        self._level, self.beside = forward_ad.new_level(), [x for x in beside if isinstance(x, _C.Tensor)]
+        self._level, self.beside = forward_ad._new_level(), [x for x in beside if isinstance(x, _C.Tensor)]
         self.func, self.primals, self.tangents, self.has_aux, self.what = func, primals, tangents, has_aux, what
 
     def __enter__(self):
-        self._scope = forward_ad.scope_of(self._level)
+        self._scope = forward_ad._scope_of(self._level)
         self._scope.__enter__()
         try:
             self._run()
@@ -236,7 +236,7 @@ class _Along:
 
     def _run(self):
         flat, spec = tree_flatten(self.primals)
-        duals = [forward_ad.dual(self._level, x, t) for x, t in zip(flat, self.tangents)]
+        duals = [forward_ad._dual(self._level, x, t) for x, t in zip(flat, self.tangents)]
         with _C._TransformScope(gradients=True) as made_of_inputs:
             for x in (*duals, *self.tangents, *self.beside):
                 for t in with_values(x):
