@@ -34,7 +34,7 @@ using autograd::OpNode;
 
 // ---- J^T of a single op
 
-// Where a gradient of such a pass arrives: at an argument with a tangent, or at u.
+// The end of such a pass: a gradient arrives at an argument that has a tangent, or at u.
 class TangentEdge final : public Node {
  public:
   explicit TangentEdge(const Tensor& t) { add_input(t); }
@@ -135,7 +135,7 @@ class Call {
       if (!tangents_[i].defined()) continue;
       const bool own = facts_.own_gradients >> slots_[i].argument & 1;
       if (reads(i, i) || !(own || facts_.is_one_gradient)) return false;
-      // What one function of all gradients reads may be for another argument's.
+      // A function that gives all gradients at once may read argument j for this gradient or for another one.
       for (size_t j = 0; !own && j < slots_.size(); ++j)
         if (slots_[j].tensor->defined() && is_differentiable(slots_[j].tensor->dtype()) && reads(i, j)) return false;
     }
@@ -313,7 +313,7 @@ class Call {
 
 // ---- the levels of a call
 
-// What the tensors of a call have for one level.
+// The tangents that the tensors of a call have for one level.
 struct OfLevel {
   intrusive_ptr<ForwardLevel> level;
   std::vector<Tensor> tangents;

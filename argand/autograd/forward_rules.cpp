@@ -14,7 +14,7 @@ extern OpInfo Linear_info, ConvolutionNd_info;
 namespace autograd {
 namespace {
 
-// Of layers, which are linear in the input and in the weight, and add a bias: layer(input, weight, bias).
+// The tangent of layer(input, weight, bias), which is linear in the input and in the weight, and adds the bias.
 template <class Args, class Layer>
 Tensor of_layer(const Args& a, const Args& t, const Layer& layer) {
   if (!t.weight.defined()) return layer(t.input, a.weight, t.bias);

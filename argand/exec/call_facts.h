@@ -1,5 +1,4 @@
-// What the generator reads in the definition of an op for calls that are taken apart: those of forward mode
-// (autograd/forward_mode.cpp).
+// Facts about an op that forward mode needs (autograd/forward_mode.cpp).  The generator reads them in the definition.
 #pragma once
 #include <memory>
 
@@ -14,7 +13,7 @@ struct CallFacts {
   bool only_linear;        // false: a part of the result does not depend on an argument in which the op seems linear
 };
 
-// Of an op of all_ops(); null for any other.
+// Null for an op that is not among all_ops().
 const CallFacts* call_facts(const OpInfo& op);
 
 }  // namespace argand::exec

@@ -218,7 +218,8 @@ void set_tangent(const Tensor& t, ForwardLevel& level, Tensor tangent, bool in_p
     part.copy_(tangent);
     return level.set(t, part);
   }
-  // What stands for slices is laid out only where a view may need it: it costs a call of Python for each op.
+  // A tensor that stands for slices is laid out only where a view may need it, because that costs a call of Python for
+  // each op.
   const bool as_is = !in_place && DispatchHooks::intercepts(tangent.impl());
   level.set(t, as_is ? tangent : laid_out_as(tangent, t));
 }

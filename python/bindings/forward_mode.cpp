@@ -9,6 +9,7 @@
 #include "argand/ops/functions.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
+#include "bindings/with_statement.h"
 
 namespace argand::python {
 namespace {
@@ -21,10 +22,6 @@ struct Level {
 };
 
 nb::object or_none(const Tensor& t) { return t.defined() ? nb::steal(wrap(t)) : nb::none(); }
-
-struct Kept {
-  std::optional<exec::KeptResults> scope;
-};
 
 // Whether tangents travel, and the scope of a level's tangents: those of the levels further out alone.
 class Scope {
@@ -74,13 +71,11 @@ void add_forward_mode(nb::module_& module) {
         l.level->set_apart(&out.impl());
         return nb::steal(wrap(out));
       });
-  nb::class_<Scope>(module, "_ForwardScope")
+  with_statement<Scope>(module, "_ForwardScope")
       .def(
           "__init__",
           [](Scope* self, std::optional<Level> within, bool on) { new (self) Scope(std::move(within), on); },
-          nb::arg("within").none() = nb::none(), nb::arg("enabled") = true)
-      .def("__enter__", [](nb::object self) { return nb::cast<Scope&>(self).enter(), self; })
-      .def("__exit__", [](Scope& self, nb::args) { self.exit(); });
+          nb::arg("within").none() = nb::none(), nb::arg("enabled") = true);
   module.def("_forward_is_enabled", ForwardMode::is_enabled);
   module.def("_set_forward_enabled", [](bool enabled) {
     const bool before = ForwardMode::is_enabled();
@@ -98,11 +93,8 @@ void add_forward_mode(nb::module_& module) {
   module.def("_tangents_travel", [] { return !ForwardMode::active().empty(); });
   module.def("_alias_with_tangents", [](const Tensor& t) { return nb::steal(wrap(exec::alias_with_tangents(t))); });
   // A scope in which a Function's results are kept for its backward: share() gives what was kept their tangents.
-  nb::class_<Kept>(module, "_KeptResults")
-      .def(nb::init<>())
-      .def("__enter__", [](nb::object self) { return nb::cast<Kept&>(self).scope.emplace(), self; })
-      .def("__exit__", [](Kept& self, nb::args) { self.scope.reset(); })
-      .def("share", [](const Kept& self) { self.scope->share(); });
+  using Kept = WithStatement<exec::KeptResults>;
+  with_statement<Kept>(module, "_KeptResults").def(nb::init<>()).def("share", [](Kept& self) { (*self).share(); });
 }
 
 }  // namespace argand::python

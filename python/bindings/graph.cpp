@@ -101,7 +101,7 @@ variable_list saved_for_forward(const nb::object& context) {
   return given.is_none() ? variable_list() : read_tensors(nb::tuple(given), "save_for_forward");
 }
 
-// What a call of a Function gives.  The context can be used as long as the node is there.
+// The result of a call of a Function.  The context can be used as long as the node is there.
 struct Applied {
   nb::object result, context;
   intrusive_ptr<autograd::Node> node;

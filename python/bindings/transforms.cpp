@@ -2,8 +2,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <memory>
-#include <tuple>
 #include <unordered_set>
 
 #include "argand/autograd/accumulate.h"
@@ -13,6 +11,7 @@
 #include "bindings/graph.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
+#include "bindings/with_statement.h"
 
 namespace argand::python {
 namespace {
@@ -80,28 +79,6 @@ bool depends_on_others(const std::vector<Tensor>& outputs, const std::vector<Ten
   return false;
 }
 
-// What Python's `with` statement makes and ends: a T(arguments...) for the statement's block.
-template <class T, class... Arguments>
-class Scope {
- public:
-  explicit Scope(Arguments... arguments) : arguments_(std::move(arguments)...) {}
-  void enter() {
-    std::apply([&](const Arguments&... a) { scope_ = std::make_unique<T>(a...); }, arguments_);
-  }
-  void exit() { scope_.reset(); }
-  T& operator*() { return *scope_; }
-
- private:
-  const std::tuple<Arguments...> arguments_;
-  std::unique_ptr<T> scope_;
-};
-template <class S>
-nb::class_<S> with_statement(nb::module_& module, const char* name) {
-  return nb::class_<S>(module, name)
-      .def("__enter__", [](nb::object self) { return nb::cast<S&>(self).enter(), self; })
-      .def("__exit__", [](S& self, nb::args) { self.exit(); });
-}
-
 }  // namespace
 
 void add_transforms(nb::module_& module) {
@@ -110,11 +87,11 @@ void add_transforms(nb::module_& module) {
   module.def("_end_transform_inputs", end_inputs);
   module.def("_depends_on_others", depends_on_others);
   // A block in which no random numbers may be drawn.
-  using NoDraws = Scope<NoDrawsGuard>;
+  using NoDraws = WithStatement<NoDrawsGuard>;
   with_statement<NoDraws>(module, "_NoDraws").def(nb::init<>());
   // A transform's call of its function: argand/exec/transform_scope.h.
   using Kind = exec::TransformScope::Kind;
-  using Transform = Scope<exec::TransformScope, Kind>;
+  using Transform = WithStatement<exec::TransformScope, Kind>;
   with_statement<Transform>(module, "_TransformScope")
       .def(
           "__init__",

@@ -264,3 +264,5 @@ def test_running_statistics_have_no_tangents():
         assert tangent_of(torch.nn.functional.batch_norm(dual, mean, var, training=True)) is not None and tangent_of(mean) is None
         with pytest.raises(RuntimeError, match="batch_norm is not differentiable wrt running_mean and running_var"):
             torch.nn.functional.batch_norm(dual, fwAD.make_dual(mean, mean), var)
+        with pytest.raises(RuntimeError, match="batch_norm is not differentiable wrt running_mean and running_var"):
+            torch.nn.functional.batch_norm(x, mean, fwAD.make_dual(var, var))

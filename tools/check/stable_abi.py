@@ -6,14 +6,14 @@ import re
 import sysconfig
 from pathlib import Path
 
-# In the stable interface since 3.12, and declared in cpython/*.h before.
+# These are in the stable interface since 3.12; earlier headers declare them in cpython/*.h.
 ADDED = {"PyObject_Vectorcall", "PyObject_VectorcallMethod", "PyVectorcall_NARGS", "PyVectorcall_Call", "PY_VECTORCALL_ARGUMENTS_OFFSET",
          "Py_TPFLAGS_HAVE_VECTORCALL", "PyType_FromMetaclass", "vectorcallfunc"}
 NAME = re.compile(r"\b_?P[yY][A-Za-z]*_[A-Za-z_]+\b")
 MEMBER = re.compile(r"->(tp|ob|nb|sq|mp)_\w+")
 
 
-# What every interpreter has and a source declares by itself, because no header does.
+# A source may declare a function by itself that every interpreter has, but no header of the interface.
 OWN = re.compile(r'extern "C" [^;]*?(\w+)\(')
 DECLARED = re.compile(r"^\s*#\s*define\s+(\w+)|PyAPI_(?:FUNC|DATA)\([^)]*\)\s*\**(\w+)|^static inline[^(\n]*?\n?\**(\w+)\s*\(", re.MULTILINE)
 

@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kAddThreads, 2)
   const unsigned begin = begins[range] + (tile - first_tiles[range]) * kTileElements;
   const unsigned left = begins[range + 1] - begin, held = left < kTileElements ? left : kTileElements;
 
-  // The first of this thread, in the tile, of `each`; then every 32nd.  Each warp has as many as the others.
+  // A thread has `each` elements of the tile: the one at `first`, and then every 32nd.  All warps have equally many.
   const unsigned each = (held + kAddThreads - 1) / kAddThreads, first = warp * kWarp * each + lane;
   const auto has = [&](int j) { return j < int(each) && first + j * kWarp < held; };
   unsigned place[kItems];

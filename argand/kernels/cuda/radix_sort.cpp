@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/radix_sort.cuh";
 constexpr int kThreads = 512, kDigits = 256, kDigitBits = 8;
 
-// What is sorted, by the `bits` of its keys from `first_bit` on.
+// The elements that are sorted.  They are compared by `bits` bits of their keys, from `first_bit` on.
 struct Input {
   const void* in;
   const unsigned* order;    // what moves along with the elements, or null: their positions

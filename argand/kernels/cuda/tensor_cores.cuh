@@ -195,7 +195,7 @@ class SharedTile {
   }
 
  protected:
-  // What left() and right_down() make operands of; if not from `rows`, then the first one stands for all of them.
+  // The words from which left() and right_down() make operands.  Without `rows`, the first row stands for all rows.
   __device__ __forceinline__ void left_words(unsigned (&x)[4], int row, int depth, bool rows = true) const {
     const int lane = threadIdx.x % 32;
     matrices(x, at(row, depth * 2, rows ? lane % 16 : 0, lane / 16));

@@ -21,7 +21,7 @@ TensorMeta meta_like(const Tensor& like, const Dims& sizes, ScalarType dtype) {
   return {sizes, dtype, strides_like(like, sizes)};
 }
 
-// A mask and the elements of its rows that there are in memory.
+// A mask, and how many elements of each of its rows there are in memory.
 struct Mask {
   Tensor values;
   int64_t columns;

@@ -26,7 +26,7 @@ AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
 }
 
 Tensor slots_in(const Tensor& t, const Tensor& index, int64_t dim) {
-  // Where all elements are along `dim`, and neighbours there are neighbours in memory, the index is the position.
+  // If `dim` has all the elements, and neighbours there are neighbours in memory, then the index is the position.
   if (index.numel() == size_at(index, dim) && stride_at(t, dim) == 1) return index;
   const Tensor slots = exec::new_tensor({{index.numel()}, kLong}, t.device());
   blocks::slots_along.on(t.device())(along(index, t, dim), numbers_in(index),

@@ -46,7 +46,7 @@ T* address(const Tensor& t) {
 using cpu::linalg::at_least_one, cpu::linalg::conjugated, cpu::linalg::each_matrix, cpu::linalg::real_of_t,
     cpu::linalg::real_part, cpu::linalg::size_of;
 
-// Why samples are matrices of full rank, which an expanded tensor has not.
+// Why the matrices of samples must have full rank; those of an expanded tensor have equal rows or columns.
 inline constexpr const char* kFullRank =
     "a matrix with equal rows or columns has no inverse, and its factors are a matter of rounding";
 

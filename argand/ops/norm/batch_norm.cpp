@@ -44,8 +44,8 @@ void check_running(const char* op, const Tensor& input, const Tensor& mean, cons
                ": running_mean and running_var must be defined in evaluation mode");
   check_channels(op, "running_mean", mean, c);
   check_channels(op, "running_var", var, c);
-  ARGAND_CHECK(NotImplementedError, !exec::has_tangent(input) || (!exec::has_tangent(mean) && !exec::has_tangent(var)),
-               op, ": batch_norm is not differentiable wrt running_mean and running_var, they cannot have a tangent");
+  ARGAND_CHECK(NotImplementedError, !exec::has_tangent(mean) && !exec::has_tangent(var), op,
+               ": batch_norm is not differentiable wrt running_mean and running_var, they cannot have a tangent");
   if (!training) return;
   for (const Tensor* t : {&mean, &var})
     ARGAND_CHECK(ValueError, !t->defined() || !may_overlap_itself(t->sizes(), t->strides()), op,
