@@ -186,14 +186,23 @@ def _jacobian_at_once(outputs, inputs, create_graph, chunk_size=None):
     return table
 
 
+def _unit_batches(inputs):
+    """For each input a batch of tangents: those that have a 1 at one element of one of the inputs, for all elements in turn."""
+    return [unit.view((-1, *x.shape)) for unit, x in zip(_construct_standard_basis_for(inputs, [x.numel() for x in inputs]), inputs)]
+
+
+def _columns_of(products, inputs):
+    """The derivatives by each input, [*sizes of the output, *sizes of the input], from the products with _unit_batches(inputs) as a batch."""
+    parts = products.movedim(0, -1).split([x.numel() for x in inputs], dim=-1)
+    return [part.reshape((*products.shape[1:], *x.shape)) for part, x in zip(parts, inputs)]
+
+
 def _by_columns(func, inputs):
     """The table of a function of tensors that returns a tuple of tensors: a product with J for each element of each input, as a batch."""
     from ..func import jvp, vmap  # upward: strategy="forward-mode" is a vmap of jvp
     inputs = tuple(x.detach() for x in inputs)
-    sizes = [x.numel() for x in inputs]
-    units = [unit.view((-1, *x.shape)) for unit, x in zip(_construct_standard_basis_for(inputs, sizes), inputs)]
-    products = vmap(lambda *tangents: jvp(func, inputs, tangents)[1])(*units)
-    return [tuple(part.movedim(0, -1).reshape((*p.shape[1:], *x.shape)) for part, x in zip(p.split(sizes), inputs)) for p in products]
+    products = vmap(lambda *tangents: jvp(func, inputs, tangents)[1])(*_unit_batches(inputs))
+    return [tuple(_columns_of(product, inputs)) for product in products]
 
 
 def _forward_strategy(strategy, create_graph, strict, vectorize):

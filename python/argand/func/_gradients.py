@@ -330,8 +330,6 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
         positions = _positions(argnums, args)
         primals, spec = tree_flatten(tuple(args[n] for n in positions))
         _check_real("jacfwd", "inputs", primals)
-        sizes = [x.numel() for x in primals]
-        units = [unit.view((-1, *x.shape)) for unit, x in zip(_functional._construct_standard_basis_for(primals, sizes), primals)]
 
         def of_primals(*flat):
             given = list(args)
@@ -343,11 +341,10 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
             _, *products = _jvp(of_primals, tuple(primals), tangents, False, has_aux, tree_flatten((args, kwargs))[0])
             _check_real("jacfwd", "outputs", tree_flatten(products[0])[0])
             return tuple(products)
-        products, *aux = vmap(along, randomness=randomness)(*units)
+        products, *aux = vmap(along, randomness=randomness)(*_functional._unit_batches(primals))
 
         def by_input(product):
-            parts = product.movedim(0, -1).split(sizes, dim=-1)
-            nest = tree_unflatten([part.reshape((*product.shape[1:], *x.shape)) for part, x in zip(parts, primals)], spec)
+            nest = tree_unflatten(_functional._columns_of(product, primals), spec)
             return nest[0] if isinstance(argnums, int) else nest
         result = tree_map(by_input, products)
         return (result, tree_map(lambda x: x[0], aux[0])) if has_aux else result

@@ -1,7 +1,7 @@
 """torch.func: Argand beside PyTorch.  Per-sample gradients of a small CNN over 128 images, an ensemble of networks, Jacobians by rows and by
 columns, a Hessian, and products of a network's Jacobian with a vector: in forward mode, by a dual level, and by linearize().
 
-    vmap.py --package build/release/python [--device cpu|cuda] [--rows REGEX] [--results FILE]
+    func.py --package build/release/python [--device cpu|cuda] [--rows REGEX] [--results FILE]
 
 with a Python that has torch.  Both libraries run in turn, three processes of each; a figure is the median of all their samples.  `loop` is the
 time of one call for each sample, in Argand.  The rows are kept in bench/results, or added to FILE (bench/results.py).
@@ -80,7 +80,7 @@ def measure(library, arguments):
     torch.set_num_threads(arguments.threads)
     wait = torch.cuda.synchronize if arguments.device == "cuda" else lambda: None
     for name, work in works(torch, arguments.device).items():
-        row = f"vmap/{name}"
+        row = f"func/{name}"
         if not re.search(arguments.rows, row) or (library == "torch" and name.endswith("loop")):
             continue
         for _ in range(3):
