@@ -75,10 +75,11 @@ class Wanted final : public autograd::WantedEdges {
   std::vector<Edge> edges_;
 };
 
-[[noreturn]] void refuse(const OpInfo& op) {
+constexpr std::string_view kNoDerivative = "the op has no derivative with respect to an argument that has a tangent";
+
+[[noreturn]] void refuse(const OpInfo& op, std::string_view why) {
   ARGAND_THROW(NotImplementedError, "Trying to use forward AD with ", op.name,
-               " that does not support it because it has not been implemented yet: the op has no derivative with "
-               "respect to an argument that has a tangent");
+               " that does not support it because it has not been implemented yet: ", why);
 }
 
 Tensor sum_of(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
@@ -87,7 +88,7 @@ using Arguments = std::shared_ptr<void>;
 
 Arguments copy_of(const OpInfo& op, const void* args) {
   const CallFacts* const facts = call_facts(op);
-  if (!facts) refuse(op);
+  if (!facts) refuse(op, "it is not an op of the library");
   return facts->copy(args);
 }
 
@@ -104,13 +105,13 @@ class Call {
   std::vector<Tensor> tangents() {
     if (const auto rule = autograd::forward_rule(op_)) return {rule(args_, tangents_, results_[0])};
     for (size_t i = 0; i < tangents_.size(); ++i)
-      if (tangents_[i].defined() && op_.unimplemented_gradients >> i & 1) refuse(op_);
+      if (tangents_[i].defined() && op_.unimplemented_gradients >> i & 1) refuse(op_, kNoDerivative);
     if (op_.inplace_only) return {written()};
     try {
       if (is_diagonal()) return {diagonal()};
       return is_linear() ? linear() : transposed_twice();
-    } catch (const NotImplementedError&) {
-      refuse(op_);
+    } catch (const NotImplementedError& e) {
+      refuse(op_, e.what());
     }
   }
 
