@@ -19,5 +19,6 @@ void check_meta(const OpCase& c);
 void check_threads(const OpCase& c);
 void check_kernels(const OpCase& c);
 void check_autocast(const OpCase& c);
+void check_boxed(const OpCase& c);
 
 }  // namespace argand::conformance

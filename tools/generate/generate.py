@@ -5,6 +5,7 @@ Reads argand/ops/**/*.cpp of the repository this file is in; writes below DIR
   argand/ops/<family>/args.h        argument structs
   argand/ops/<family>/functions.cpp functions and methods
   argand/ops/<family>/copies.cpp    definitions of permute_copy and the like
+  argand/ops/<family>/boxed.cpp     calls by name, and argand/ops/boxed_table.cpp
   argand/ops/functions.h            declarations of functions, but for families that have a functions.h of their own
   argand/ops/namespaces.h           those that PyTorch has in namespaces, argand::fft, argand::linalg, argand::special
   argand/ops/table.cpp              all_ops()
@@ -24,6 +25,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import boxed  # noqa: E402
 import emit  # noqa: E402
 import names_page  # noqa: E402
 import python_front  # noqa: E402
@@ -51,14 +53,19 @@ def main():
     except (SchemaError, KeyError) as e:
         print(f"generate: {e.args[0]}", file=sys.stderr)
         return 1
+    order = {op.name: i for i, op in enumerate(ops)}
+    families = []
     for family, group in itertools.groupby(sorted(ops, key=lambda o: o.family), key=lambda o: o.family):
         members = list(group)
         folder = out / "argand" / "ops" / family
         write(folder / "args.h", emit.args_header(members))
         write(folder / "functions.cpp", emit.definitions(family, members, [apis[o.name] for o in members]))
         write(folder / "copies.cpp", emit.copies(family, [op for op in members if op.copy_of]))
+        write(folder / "boxed.cpp", boxed.family(family, members, order))
+        families.append(family)
         if family in emit.APART:
             write(folder / "functions.h", emit.family_header(members, [apis[o.name] for o in members]))
+    write(out / "argand" / "ops" / "boxed_table.cpp", boxed.table(families))
     in_order = [apis[op.name] for op in ops]
     usual = [op for op in ops if op.family not in emit.APART]
     write(out / "argand" / "ops" / "functions.h", emit.functions_header([apis[op.name] for op in usual]))
