@@ -4,175 +4,154 @@
 //   blocks::softmax.on(device)(log, in, out, type, shape);
 //
 // All addresses in a call are memory of that device.  A GPU's block is issued on that device's current stream and
-// returns before it has run.  The CUDA library registers its own where they are defined (kernels/cuda/).
+// returns before it has run.  The headers in kernels/api say what each block computes.  A device registers the
+// functions that it has (`blocks::softmax.set(kCUDA, softmax)`): those of the CPU in kernels/cpu/blocks.cpp, those of
+// the CUDA library where they are defined (kernels/cuda/).
 #pragma once
-#include <atomic>
-#include <exception>
-#include <utility>
+#include "argand/kernels/api/along_dim.h"
+#include "argand/kernels/api/arg_reduce.h"
+#include "argand/kernels/api/attention.h"
+#include "argand/kernels/api/batch_norm.h"
+#include "argand/kernels/api/block.h"
+#include "argand/kernels/api/check_index.h"
+#include "argand/kernels/api/checked_rows.h"
+#include "argand/kernels/api/combine_at.h"
+#include "argand/kernels/api/conv.h"
+#include "argand/kernels/api/conv_parameter_grads.h"
+#include "argand/kernels/api/cross_entropy.h"
+#include "argand/kernels/api/cross_entropy_forms.h"
+#include "argand/kernels/api/ctc.h"
+#include "argand/kernels/api/deform.h"
+#include "argand/kernels/api/draw.h"
+#include "argand/kernels/api/fourier.h"
+#include "argand/kernels/api/fused_step.h"
+#include "argand/kernels/api/linear_algebra.h"
+#include "argand/kernels/api/loss_scale.h"
+#include "argand/kernels/api/matrix_product.h"
+#include "argand/kernels/api/nll_loss.h"
+#include "argand/kernels/api/numbers.h"
+#include "argand/kernels/api/overlap.h"
+#include "argand/kernels/api/pair_loss.h"
+#include "argand/kernels/api/pieces.h"
+#include "argand/kernels/api/pool.h"
+#include "argand/kernels/api/product_and_sums.h"
+#include "argand/kernels/api/recurrence.h"
+#include "argand/kernels/api/reduce.h"
+#include "argand/kernels/api/resample.h"
+#include "argand/kernels/api/roi.h"
+#include "argand/kernels/api/row_norm.h"
+#include "argand/kernels/api/rows.h"
+#include "argand/kernels/api/scan.h"
+#include "argand/kernels/api/search.h"
+#include "argand/kernels/api/sequence.h"
+#include "argand/kernels/api/softmax.h"
+#include "argand/kernels/api/sort.h"
+#include "argand/kernels/api/sort_numbers.h"
+#include "argand/kernels/api/triangle.h"
+#include "argand/kernels/api/true_positions.h"
 
-#include "argand/base/permanent_name.h"
-#include "argand/core/device.h"
-#include "argand/kernels/along_dim.h"
-#include "argand/kernels/combine_at.h"
-#include "argand/kernels/cpu/arg_reduce.h"
-#include "argand/kernels/cpu/attention.h"
-#include "argand/kernels/cpu/batch_norm.h"
-#include "argand/kernels/cpu/check_index.h"
-#include "argand/kernels/cpu/conv.h"
-#include "argand/kernels/cpu/cross_entropy.h"
-#include "argand/kernels/cpu/ctc.h"
-#include "argand/kernels/cpu/fused_step.h"
-#include "argand/kernels/cpu/linear_algebra.h"
-#include "argand/kernels/cpu/matrix_product.h"
-#include "argand/kernels/cpu/nll_loss.h"
-#include "argand/kernels/cpu/pair_loss.h"
-#include "argand/kernels/cpu/pieces.h"
-#include "argand/kernels/cpu/pool.h"
-#include "argand/kernels/cpu/recurrence.h"
-#include "argand/kernels/cpu/reduce.h"
-#include "argand/kernels/cpu/resample.h"
-#include "argand/kernels/cpu/row_norm.h"
-#include "argand/kernels/cpu/rows.h"
-#include "argand/kernels/cpu/scan.h"
-#include "argand/kernels/cpu/search.h"
-#include "argand/kernels/cpu/sequence.h"
-#include "argand/kernels/cpu/softmax.h"
-#include "argand/kernels/cpu/sort.h"
-#include "argand/kernels/cpu/triangle.h"
-#include "argand/kernels/cpu/true_positions.h"
-#include "argand/kernels/draw.h"
-#include "argand/kernels/loss_scale.h"
-#include "argand/kernels/numbers.h"
-#include "argand/kernels/sort_numbers.h"
-#include "argand/runtime/backend.h"
+// All blocks: name, type of the function.  No other list has their names.
+// clang-format off
+#define ARGAND_BLOCKS(X) \
+  X(adaptive_avg_pool, RunAdaptiveAvgPool) \
+  X(adaptive_avg_pool_backward, RunAdaptiveAvgPoolBackward) \
+  X(adaptive_max_pool, RunAdaptiveMaxPool) \
+  X(add_at, AddAt) \
+  X(add_rows, AddRows) \
+  X(arg_extreme, RunArgExtreme) \
+  X(attention, RunAttention) \
+  X(attention_backward, RunAttentionBackward) \
+  X(avg_pool, RunAvgPool) \
+  X(avg_pool_backward, RunAvgPoolBackward) \
+  X(channel_gradient, RunChannelGradient) \
+  X(channel_moments, RunChannelMoments) \
+  X(channel_products, RunChannelProducts) \
+  X(channel_scale, RunChannelScale) \
+  X(check_index, CheckIndex) \
+  X(combine_at, CombineAt) \
+  X(conv_forward, RunConvForward) \
+  X(conv_input_grad, RunConvInputGrad) \
+  X(conv_parameter_grads, ConvParameterGrads) \
+  X(conv_takes_channels_last, ConvTakesChannelsLast) \
+  X(conv_weight_grad, RunConvWeightGrad) \
+  X(copy_pieces, CopyPieces) \
+  X(cross_entropy, RunCrossEntropy) \
+  X(cross_entropy_and_gradient, CrossEntropyAndGradient) \
+  X(cross_entropy_backward, RunCrossEntropyBackward) \
+  X(cross_entropy_backward_unless, CrossEntropyBackwardUnless) \
+  X(cross_entropy_softmax_factors, RunCrossEntropySoftmaxFactors) \
+  X(ctc_loss, RunCtcLoss) \
+  X(ctc_loss_backward, RunCtcLossBackward) \
+  X(decompose_general, RunGeneral) \
+  X(decompose_hermitian, RunHermitian) \
+  X(decompose_singular, RunSingular) \
+  X(deform_columns, RunDeformColumns) \
+  X(deform_input_grad, RunDeformInputGrad) \
+  X(deform_place_grads, RunDeformPlaceGrads) \
+  X(factor_cholesky, RunCholesky) \
+  X(factor_ldl, RunLdl) \
+  X(factor_lu, RunLu) \
+  X(factor_qr, RunQr) \
+  X(fill_sequence, FillSequence) \
+  X(fourier, RunFourier) \
+  X(fourier_plans, GetFourierPlans) \
+  X(gather_along, GatherAlong) \
+  X(keep_apart, KeepApart) \
+  X(keep_numbers, KeepNumbers) \
+  X(matrix_product, RunMatrixProduct) \
+  X(max_pool, RunMaxPool) \
+  X(max_pool_backward, RunMaxPoolBackward) \
+  X(nll_loss, RunNllLoss) \
+  X(nll_loss_backward, RunNllLossBackward) \
+  X(pair_loss, RunPairLoss) \
+  X(pair_loss_derivative, RunPairLossDerivative) \
+  X(pair_loss_sum, RunPairLossSum) \
+  X(pick, RunPick) \
+  X(pools_take_channels_last, PoolsTakeChannelsLast) \
+  X(product_and_sums, ProductAndSums) \
+  X(put_numbers, PutNumbers) \
+  X(put_rows, PutRows) \
+  X(recurrence, RunRecurrence) \
+  X(recurrence_backward, RunRecurrenceBackward) \
+  X(reduce, RunReduce) \
+  X(reflections_product, RunReflections) \
+  X(resample, RunResample) \
+  X(resample_backward, RunResampleBackward) \
+  X(roi_average, RunRoiAverage) \
+  X(roi_average_backward, RunRoiAverageBackward) \
+  X(roi_max, RunRoiMax) \
+  X(row_norm, RunRowNorm) \
+  X(row_norm_backward, RunRowNormBackward) \
+  X(row_order, RunRowOrder) \
+  X(run_draw, RunDraw) \
+  X(run_fused_step, RunFusedStep) \
+  X(scan, RunScan) \
+  X(scan_extreme, RunScanExtreme) \
+  X(scan_linear, RunScanLinear) \
+  X(search_sorted, SearchSorted) \
+  X(slots_along, SlotsAlong) \
+  X(small_cross_entropy, SmallCrossEntropy) \
+  X(softmax, RunSoftmax) \
+  X(softmax_backward, RunSoftmaxBackward) \
+  X(solve_ldl, RunLdlSolve) \
+  X(solve_lu, RunLuSolve) \
+  X(solve_triangle, RunTriangleSolve) \
+  X(sort_first, SortFirst) \
+  X(sort_numbers, SortNumbers) \
+  X(take_checked_rows, TakeCheckedRows) \
+  X(take_rows, TakeRows) \
+  X(takes_attention, TakesAttention) \
+  X(total_loss, RunTotalLoss) \
+  X(true_positions, FindTruePositions) \
+  X(unscale_gradients, UnscaleGradients) \
+  X(update_scale, UpdateScale) \
+  X(zero_outside, ZeroOutside)
+// clang-format on
 
-namespace argand {
+namespace argand::blocks {
 
-// Thrown by a block that a device does not have, or not for this call, before it has any effect: the op then runs on
-// the CPU, with a warning that says why (exec/fallback.h).  docs/operators.md lists these reasons by the files that
-// throw.
-class NotOnDevice final : public std::exception {
- public:
-  NotOnDevice() = default;
-  explicit NotOnDevice(PermanentName reason) : reason_(reason) {}  // what the block does not take
-  // "complex numbers"; empty if the device has no such block.
-  const char* what() const noexcept override { return reason_; }
+#define ARGAND_DECLARE_BLOCK(name, Function) extern Block<Function> name;
+ARGAND_BLOCKS(ARGAND_DECLARE_BLOCK)
+#undef ARGAND_DECLARE_BLOCK
 
- private:
-  PermanentName reason_;
-};
-
-template <class Function>
-class Block;
-template <class Result, class... Arguments>
-class Block<Result(Arguments...)> {
- public:
-  using Function = Result(Arguments...);
-
-  // Makes the device the current one during the call, so that callers need not (for example composites).
-  class Call {
-   public:
-    Call(Function& f, const Device& device) : function_(f), device_(device) {}
-    Result operator()(Arguments... arguments) const { return function_(std::forward<Arguments>(arguments)...); }
-
-   private:
-    Function& function_;
-    DeviceScope device_;
-  };
-
-  constexpr explicit Block(Function* cpu) : functions_{cpu} {}
-  Call on(const Device& device) const { return Call(of(device.type()), device); }
-  // For callers that have made a device of that type the current one.
-  Function& of(DeviceType type) const {
-    Function* f = functions_[static_cast<int>(type)].load(std::memory_order_relaxed);
-    if (!f) throw NotOnDevice();
-    return *f;
-  }
-  bool has(DeviceType type) const { return functions_[static_cast<int>(type)].load(std::memory_order_relaxed); }
-  void set(DeviceType type, Function& f) { functions_[static_cast<int>(type)].store(&f); }
-
- private:
-  std::atomic<Function*> functions_[kNumDeviceTypes];
-};
-
-namespace blocks {
-
-extern Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool;
-extern Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward;
-extern Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool;
-extern Block<AddAt> add_at;
-extern Block<decltype(cpu::add_rows)> add_rows;
-extern Block<decltype(cpu::arg_extreme)> arg_extreme;
-extern Block<RunAttention> attention;
-extern Block<RunAttentionBackward> attention_backward;
-extern Block<decltype(cpu::avg_pool)> avg_pool;
-extern Block<decltype(cpu::avg_pool_backward)> avg_pool_backward;
-extern Block<decltype(cpu::channel_gradient)> channel_gradient;
-extern Block<decltype(cpu::channel_moments)> channel_moments;
-extern Block<decltype(cpu::channel_products)> channel_products;
-extern Block<decltype(cpu::channel_scale)> channel_scale;
-extern Block<decltype(cpu::check_index)> check_index;
-extern Block<CombineAt> combine_at;
-extern Block<decltype(cpu::conv_forward)> conv_forward;
-extern Block<decltype(cpu::conv_input_grad)> conv_input_grad;
-extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
-extern Block<CopyPieces> copy_pieces;
-extern Block<decltype(cpu::cross_entropy)> cross_entropy;
-extern Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward;
-extern Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors;
-extern Block<RunCtcLoss> ctc_loss;
-extern Block<RunCtcLossBackward> ctc_loss_backward;
-extern Block<RunGeneral> decompose_general;
-extern Block<RunHermitian> decompose_hermitian;
-extern Block<RunSingular> decompose_singular;
-extern Block<RunCholesky> factor_cholesky;
-extern Block<RunLdl> factor_ldl;
-extern Block<RunLu> factor_lu;
-extern Block<RunQr> factor_qr;
-extern Block<decltype(cpu::fill_sequence)> fill_sequence;
-extern Block<GatherAlong> gather_along;
-extern Block<KeepNumbers> keep_numbers;
-extern Block<decltype(cpu::matrix_product)> matrix_product;
-extern Block<decltype(cpu::max_pool)> max_pool;
-extern Block<decltype(cpu::max_pool_backward)> max_pool_backward;
-extern Block<decltype(cpu::nll_loss)> nll_loss;
-extern Block<decltype(cpu::nll_loss_backward)> nll_loss_backward;
-extern Block<decltype(cpu::pair_loss)> pair_loss;
-extern Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative;
-extern Block<decltype(cpu::pair_loss_sum)> pair_loss_sum;
-extern Block<decltype(cpu::pick)> pick;
-extern Block<PutNumbers> put_numbers;
-extern Block<decltype(cpu::put_rows)> put_rows;
-extern Block<RunRecurrence> recurrence;
-extern Block<RunRecurrenceBackward> recurrence_backward;
-extern Block<decltype(cpu::reduce)> reduce;
-extern Block<RunReflections> reflections_product;
-extern Block<RunResample> resample;
-extern Block<RunResampleBackward> resample_backward;
-extern Block<decltype(cpu::row_norm)> row_norm;
-extern Block<decltype(cpu::row_norm_backward)> row_norm_backward;
-extern Block<RunRowOrder> row_order;
-extern Block<RunDraw> run_draw;
-extern Block<RunFusedStep> run_fused_step;
-extern Block<decltype(cpu::scan)> scan;
-extern Block<decltype(cpu::scan_extreme)> scan_extreme;
-extern Block<decltype(cpu::scan_linear)> scan_linear;
-extern Block<decltype(cpu::search_sorted)> search_sorted;
-extern Block<SlotsAlong> slots_along;
-extern Block<decltype(cpu::softmax)> softmax;
-extern Block<decltype(cpu::softmax_backward)> softmax_backward;
-extern Block<RunLdlSolve> solve_ldl;
-extern Block<RunLuSolve> solve_lu;
-extern Block<RunTriangleSolve> solve_triangle;
-extern Block<decltype(cpu::sort_first)> sort_first;
-extern Block<SortNumbers> sort_numbers;
-extern Block<decltype(cpu::take_rows)> take_rows;
-extern Block<TakesAttention> takes_attention;
-extern Block<decltype(cpu::total_loss)> total_loss;
-extern Block<decltype(cpu::true_positions)> true_positions;
-extern Block<UnscaleGradients> unscale_gradients;
-extern Block<UpdateScale> update_scale;
-extern Block<decltype(cpu::zero_outside)> zero_outside;
-
-}  // namespace blocks
-}  // namespace argand
+}  // namespace argand::blocks

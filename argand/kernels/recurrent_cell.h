@@ -7,7 +7,7 @@
 
 namespace argand {
 
-// kKind: a RnnKind of kernels/recurrence.h, as a number.
+// kKind: a RnnKind of kernels/api/recurrence.h, as a number.
 template <int kKind>
 struct RecurrentCell;
 

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "argand/core/grad_mode.h"
-#include "argand/kernels/fused_step.h"
+#include "argand/kernels/api/fused_step.h"
 #include "argand/ops/functions.h"
 
 namespace argand::optim {

@@ -8,7 +8,7 @@
 
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/cuda_memory.h"
-#include "argand/kernels/fourier.h"
+#include "argand/kernels/blocks.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
 

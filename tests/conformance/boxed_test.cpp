@@ -135,7 +135,7 @@ void check_forms(const OpInfo& op, AnyArgs& sample, bool values_unset) {
     const auto ours = with_own_tensors(op, sample);
     std::vector<ArgumentValue> with_outs = values_of(op, *ours);
     std::vector<Tensor> outs;
-    for (const Tensor& e : expected) with_outs.emplace_back(outs.emplace_back(empty({0}, e.options())));
+    for (const Tensor& t : got) with_outs.emplace_back(outs.emplace_back(empty({0}, t.options())));
     expect_same(call_boxed(*to_outs, with_outs), expected, values_unset);
     for (size_t i = 0; i < outs.size(); ++i) EXPECT_EQ(outs[i].sizes(), expected[i].sizes());
   }

@@ -1,7 +1,5 @@
 // Fourier transforms by cuFFT against the CPU in complex128: every way in which dimensions, batches and layouts become
 // calls of the library; plans, streams, graphs, and what happens without the library.
-#include "argand/kernels/fourier.h"
-
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -15,6 +13,7 @@
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/cuda_memory.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/cuda/device_fixture.h"

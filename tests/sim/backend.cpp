@@ -9,6 +9,9 @@
 #include "argand/core/storage.h"
 #include "argand/exec/program_runner.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cpu/matrix_product.h"
+#include "argand/kernels/cpu/sequence.h"
+#include "argand/kernels/cpu/softmax.h"
 #include "tests/sim/linear_algebra.h"
 #include "tests/sim/memory.h"
 #include "tests/sim/order.h"
@@ -239,13 +242,13 @@ void matrix_product(const MatrixProduct& product) {
   cpu::matrix_product(p);
 }
 
-void softmax(bool log, const void* in, void* out, ScalarType dtype, const cpu::SoftmaxShape& shape) {
+void softmax(bool log, const void* in, void* out, ScalarType dtype, const SoftmaxShape& shape) {
   note({in}, {out});
   cpu::softmax(log, inside(in), inside(out), dtype, shape);
 }
 
 void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType dtype,
-                      const cpu::SoftmaxShape& shape) {
+                      const SoftmaxShape& shape) {
   note({grad, result}, {out});
   cpu::softmax_backward(log, inside(grad), inside(result), inside(out), dtype, shape);
 }

@@ -1,6 +1,8 @@
 #include "tests/sim/linear_algebra.h"
 
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cpu/linear_algebra.h"
+#include "argand/kernels/cpu/triangle.h"
 #include "tests/sim/memory.h"
 
 namespace argand::sim {
@@ -20,7 +22,7 @@ void factor_cholesky(const CholeskyCall& call) {
   enter(c.a, c.info);
   cpu::factor_cholesky(c);
 }
-void zero_outside(void* matrices, const cpu::Matrices& shape, int64_t item_size, int64_t diagonal, bool lower) {
+void zero_outside(void* matrices, const Matrices& shape, int64_t item_size, int64_t diagonal, bool lower) {
   note_work({}, {matrices});
   cpu::zero_outside(Memory::get().inside(matrices), shape, item_size, diagonal, lower);
 }

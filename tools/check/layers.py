@@ -2,7 +2,7 @@
 
 L0 base < L1 core < L2 runtime < L3 kernels < L4 exec < L5 ops < L6 autograd < library, io < serialize < L7 siblings, which do
 not include each other < L8 models.  A folder may include itself and what is below it; only folders named cuda include runtime/cuda or CUDA's own
-headers; there is no include cycle.
+headers; kernels/api and kernels/blocks.h include the kernels of no device; there is no include cycle.
 """
 import re
 
@@ -11,6 +11,8 @@ from tree import INCLUDE
 RANK = {"base": 0, "core": 1, "runtime": 2, "kernels": 3, "exec": 4, "ops": 5, "autograd": 6,
         "library": 7, "io": 7, "serialize": 8, "models": 10}
 SIBLINGS = {"nn", "optim", "data", "vision", "parallel", "profile"}
+DEVICE_FREE = ("argand/kernels/api/", "argand/kernels/blocks.")
+DEVICES = ("argand/kernels/cpu/", "argand/kernels/cuda/")
 CUDA_HEADER = re.compile(r"^(cuda|cudnn|cublas|nvrtc|nccl|cub/|curand|cufft|cusolver|cusparse|nvtx)")
 
 
@@ -36,6 +38,8 @@ def why_not(path, name):
         return "LibTorch's names are for programs"
     if not name.startswith("argand/") or not path.startswith("argand/"):
         return None
+    if path.startswith(DEVICE_FREE) and name.startswith(DEVICES):
+        return "kernels/api and the list of blocks name no device"
     mine, theirs = layer_of(path), layer_of(name)
     if rank(theirs) > rank(mine):
         return f"{mine} is below {theirs or 'argand/argand.h'}"

@@ -50,6 +50,7 @@ PLANTS = {
         ("argand/ops/x/planted.cpp", '#include "argand/base/str.h"\n', "#include <cuda_runtime.h>\n"),
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "argand/base/planted.h"\n'),
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "x.h"\n'),
+        ("argand/kernels/api/planted.h", '#include "argand/kernels/api/x.h"\n', '#include "argand/kernels/cpu/x.h"\n'),
         ("argand/basement/planted.h", None, "\n"),
         ("argand/nn/planted.cpp", '#include "argand/nn/nn.h"\n', "#include <torch/torch.h>\n"),
     ],

@@ -1,14 +1,9 @@
-// The largest or smallest element along one dimension, and where it is.
+// kernels/api/arg_reduce.h on the CPU.
 #pragma once
-#include <cstdint>
-
-#include "argand/core/dtype.h"
+#include "argand/kernels/api/arg_reduce.h"
 
 namespace argand::cpu {
 
-// `in` is contiguous [outer, n, inner] of any real dtype, n >= 1; indices [outer, inner].  Takes the first of equal
-// elements, and the first NaN if there is one.  Stores the elements in `values`, unless it is null.
-void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, int64_t n, int64_t inner,
-                 int64_t* indices, void* values);
+RunArgExtreme arg_extreme;
 
 }  // namespace argand::cpu

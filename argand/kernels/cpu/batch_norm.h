@@ -1,31 +1,12 @@
-// The passes of batch normalisation over a contiguous [n, channels, inner] tensor: statistics of each channel over n
-// and inner, and maps whose coefficients are those of the channel.
+// kernels/api/batch_norm.h on the CPU.
 #pragma once
-#include <cstdint>
-
-#include "argand/core/dtype.h"
+#include "argand/kernels/api/batch_norm.h"
 
 namespace argand::cpu {
 
-// Arrays with one value per channel are of the arithmetic type: float for float16 and bfloat16.
-struct ChannelPass {
-  ScalarType type;  // of elements: any floating one
-  int64_t n, channels, inner;
-};
-
-// The mean and the (biased) variance of each channel.  REQUIRES n * inner > 0.
-void channel_moments(const ChannelPass& call, const void* x, void* mean, void* variance);
-
-// y = (x - center) * scale + shift; `shift` may be null.
-void channel_scale(const ChannelPass& call, const void* x, const void* center, const void* scale, const void* shift,
-                   void* y);
-
-// The sums of g and of g * (x - center) of each channel.
-void channel_products(const ChannelPass& call, const void* g, const void* x, const void* center, void* sum,
-                      void* product);
-
-// out = g * scale + (x - center) * slope + shift; `slope` and `shift` may both be null.
-void channel_gradient(const ChannelPass& call, const void* g, const void* x, const void* center, const void* scale,
-                      const void* slope, const void* shift, void* out);
+RunChannelMoments channel_moments;
+RunChannelScale channel_scale;
+RunChannelProducts channel_products;
+RunChannelGradient channel_gradient;
 
 }  // namespace argand::cpu

@@ -12,7 +12,7 @@ template <class A>
 struct Weights {
   const A* of_class;  // or null
   A total;            // over all classes
-  explicit Weights(const CrossEntropy& c)
+  explicit Weights(const CrossEntropyCall& c)
       : of_class(static_cast<const A*>(c.weight)), total(static_cast<A>(c.classes)) {
     if (!of_class) return;
     total = 0;
@@ -64,7 +64,7 @@ struct GradientBody {
 // Rows too short to fill vectors: exponentials and logarithms are taken of many at once.
 constexpr int64_t kShortRow = 64, kShortElements = 2048;
 // (Without classes there is nothing to take: all targets are ignored.)
-int64_t rows_together(const CrossEntropy& c) {
+int64_t rows_together(const CrossEntropyCall& c) {
   return c.classes >= 1 && c.classes <= kShortRow ? kShortElements / c.classes : 1;
 }
 
@@ -101,13 +101,13 @@ struct ShortSoftmaxBody {
 };
 
 template <class F>
-void for_rows(const CrossEntropy& c, F&& f) {
+void for_rows(const CrossEntropyCall& c, F&& f) {
   constexpr int64_t kGrain = 16384;
   parallel_for(0, c.rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(c.classes, 1)), f);
 }
 
 template <class T>
-void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* log_sums_out) {
+void forward(const CrossEntropyCall& c, void* losses_out, void* weights_out, void* log_sums_out) {
   using A = op_math_t<T>;
   const Weights<A> w(c);
   const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
@@ -154,7 +154,7 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
 }
 
 template <class T>
-void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales_in, int64_t scale_stride,
+void backward(const CrossEntropyCall& c, const void* log_sums_in, const void* scales_in, int64_t scale_stride,
               const void* total_weight, void* out_any) {
   using A = op_math_t<T>;
   const Weights<A> w(c);
@@ -198,19 +198,19 @@ void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales
 
 }  // namespace
 
-void cross_entropy(const CrossEntropy& call, void* losses, void* weights, void* log_sums) {
+void cross_entropy(const CrossEntropyCall& call, void* losses, void* weights, void* log_sums) {
   dispatch<kFloatingTypes>(call.type, "cross_entropy",
                            [&](auto tag) { forward<typename decltype(tag)::type>(call, losses, weights, log_sums); });
 }
 
-void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride,
-                            const void* total_weight, void* out) {
+void cross_entropy_backward(const CrossEntropyCall& call, const void* log_sums, const void* scales,
+                            int64_t scale_stride, const void* total_weight, void* out) {
   dispatch<kFloatingTypes>(call.type, "cross_entropy", [&](auto tag) {
     backward<typename decltype(tag)::type>(call, log_sums, scales, scale_stride, total_weight, out);
   });
 }
 
-void cross_entropy_softmax_factors(const CrossEntropy& call, void* factors) {
+void cross_entropy_softmax_factors(const CrossEntropyCall& call, void* factors) {
   dispatch<kFloatTypes>(op_math_type(call.type), "cross_entropy", [&](auto tag) {
     using A = typename decltype(tag)::type;
     const Weights<A> w(call);

@@ -1,10 +1,10 @@
-// Connectionist temporal classification on the CPU (kernels/ctc.h): a thread processes whole sequences.
+// Connectionist temporal classification on the CPU (kernels/api/ctc.h): a thread processes whole sequences.
 #pragma once
-#include "argand/kernels/ctc.h"
+#include "argand/kernels/api/ctc.h"
 
 namespace argand::cpu {
 
-void ctc_loss(const CtcSequences& call, void* alpha, void* losses);
-void ctc_loss_backward(const CtcSequences& call, const CtcGradient& gradient);
+RunCtcLoss ctc_loss;
+RunCtcLossBackward ctc_loss_backward;
 
 }  // namespace argand::cpu

@@ -1,6 +1,6 @@
-// Fourier transforms along several dimensions on the CPU (kernels/fourier.h): one after another.
+// Fourier transforms along several dimensions on the CPU (kernels/api/fourier.h): one after another.
 #pragma once
-#include "argand/kernels/fourier.h"
+#include "argand/kernels/api/fourier.h"
 
 namespace argand::cpu {
 

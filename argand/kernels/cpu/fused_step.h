@@ -1,5 +1,5 @@
 #pragma once
-#include "argand/kernels/fused_step.h"
+#include "argand/kernels/api/fused_step.h"
 
 namespace argand::cpu {
 

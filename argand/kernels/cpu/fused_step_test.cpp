@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "argand/kernels/fused_step.h"
+#include "argand/kernels/api/fused_step.h"
 
 namespace argand::cpu {
 namespace {

@@ -1,6 +1,6 @@
-// Dense linear algebra by loops: kernels/linear_algebra.h.
+// Dense linear algebra by loops: kernels/api/linear_algebra.h.
 #pragma once
-#include "argand/kernels/linear_algebra.h"
+#include "argand/kernels/api/linear_algebra.h"
 
 namespace argand::cpu {
 

@@ -1,9 +1,9 @@
 // gemm and gemm_batched through one function.
 #pragma once
-#include "argand/kernels/matrix_product.h"
+#include "argand/kernels/api/matrix_product.h"
 
 namespace argand::cpu {
 
-void matrix_product(const MatrixProduct& p);
+RunMatrixProduct matrix_product;
 
 }  // namespace argand::cpu

@@ -11,7 +11,7 @@ namespace {
 
 // For each target, in order: visit(its place, offset of its class's element, class); ignored ones are left out.
 template <class F>
-void for_each_target(const NllLoss& c, F visit) {
+void for_each_target(const NllLossCall& c, F visit) {
   for (int64_t o = 0; o < c.outer; ++o)
     for (int64_t i = 0; i < c.inner; ++i) {
       const int64_t at = o * c.inner + i, t = c.targets[at];
@@ -28,7 +28,7 @@ A sum_of(const void* x, int64_t n) {
 
 }  // namespace
 
-void nll_loss(const NllLoss& c, void* losses_out, void* weights_out) {
+void nll_loss(const NllLossCall& c, void* losses_out, void* weights_out) {
   dispatch<kFloatingTypes>(c.type, "nll_loss", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
@@ -43,7 +43,8 @@ void nll_loss(const NllLoss& c, void* losses_out, void* weights_out) {
   });
 }
 
-void nll_loss_backward(const NllLoss& c, const void* grad, int64_t grad_stride, const void* total_weight, void* out) {
+void nll_loss_backward(const NllLossCall& c, const void* grad, int64_t grad_stride, const void* total_weight,
+                       void* out) {
   dispatch<kFloatingTypes>(c.type, "nll_loss_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
@@ -57,7 +58,7 @@ void nll_loss_backward(const NllLoss& c, const void* grad, int64_t grad_stride, 
   });
 }
 
-void total_loss(const TotalLoss& c) {
+void total_loss(const TotalLossCall& c) {
   dispatch<kFloatTypes>(c.type, "loss", [&](auto tag) {
     using A = typename decltype(tag)::type;
     const A total = sum_of<A>(c.weights, c.n);

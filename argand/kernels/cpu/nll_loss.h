@@ -1,38 +1,11 @@
-// The negative log likelihood of class indices, and the total of losses with class weights.
+// kernels/api/nll_loss.h on the CPU.
 #pragma once
-#include <cstdint>
-
-#include "argand/core/dtype.h"
+#include "argand/kernels/api/nll_loss.h"
 
 namespace argand::cpu {
 
-// loss = -w[t] x[t] for the target t of each place, w the class weights (1 without them); 0 where it is `ignore_index`.
-struct NllLoss {
-  ScalarType type;         // of input, weight and gradients: any floating type
-  const void* input;       // [outer, classes, inner]
-  const int64_t* targets;  // [outer, inner]; in range or ignore_index
-  const void* weight;      // [classes], or null
-  int64_t outer, classes, inner, ignore_index;
-};
-
-// For each place its loss and w[t] (0 if ignored), in the arithmetic type.
-void nll_loss(const NllLoss& call, void* losses, void* weights);
-
-// The gradient of the input (`call.input` is not read): grad[place], or grad[0] if grad_stride is 0, times -w[t], over
-// *total_weight unless that is null.
-void nll_loss_backward(const NllLoss& call, const void* grad, int64_t grad_stride, const void* total_weight, void* out);
-
-// *total = sum(weights); *loss = sum(losses), over *total if `mean`, unless `loss` is null.
-struct TotalLoss {
-  ScalarType type;  // of losses and weights: float, double
-  const void *losses, *weights;
-  int64_t n;
-  bool mean;
-  void* loss;
-  ScalarType loss_type;
-  void* total;
-  ScalarType total_type;
-};
-void total_loss(const TotalLoss& call);
+RunNllLoss nll_loss;
+RunNllLossBackward nll_loss_backward;
+RunTotalLoss total_loss;
 
 }  // namespace argand::cpu

@@ -55,7 +55,7 @@ struct RowCase {
     const int64_t n = channels * inner, width = groups * channels;
     const auto x = values<T>(rows * n, 1, 0.5), g = values<T>(rows * n, 2);
     const auto weight = values<A>(width, 3, 1), bias = values<A>(width, 4);
-    const RowNorm call{scalar_type_v<T>, rows, groups, channels, inner, centered, weight.data()};
+    const RowNormCall call{scalar_type_v<T>, rows, groups, channels, inner, centered, weight.data()};
     std::vector<T> y(x.size()), dx(x.size());
     std::vector<A> mean(static_cast<size_t>(rows)), rstd(mean.size()), dw(weight.size()), db(weight.size());
     row_norm(call, x.data(), bias.data(), 1e-5, y.data(), mean.data(), rstd.data());
@@ -103,10 +103,10 @@ void rows_of_type() {
     RowCase<T>{0, 1, 5, 1, centered}.run();
   }
 }
-TEST(RowNorm, Float) { rows_of_type<float>(); }
-TEST(RowNorm, Double) { rows_of_type<double>(); }
-TEST(RowNorm, Half) { rows_of_type<Half>(); }
-TEST(RowNorm, BFloat16) { rows_of_type<BFloat16>(); }
+TEST(RowNormCall, Float) { rows_of_type<float>(); }
+TEST(RowNormCall, Double) { rows_of_type<double>(); }
+TEST(RowNormCall, Half) { rows_of_type<Half>(); }
+TEST(RowNormCall, BFloat16) { rows_of_type<BFloat16>(); }
 
 template <class T>
 struct ChannelCase {
@@ -176,7 +176,7 @@ std::vector<float> all_results() {
   const auto keep = [&](const std::vector<float>& v) { out.insert(out.end(), v.begin(), v.end()); };
   std::vector<float> y(x.size()), mean(static_cast<size_t>(rows)), rstd(mean.size()), dw(w.size()), db(w.size());
   for (const int64_t inner : {1, 10}) {
-    const RowNorm call{kFloat, rows, 1, n / inner, inner, true, w.data()};
+    const RowNormCall call{kFloat, rows, 1, n / inner, inner, true, w.data()};
     row_norm(call, x.data(), nullptr, 1e-5, y.data(), mean.data(), rstd.data());
     keep(y);
     row_norm_backward(call, g.data(), x.data(), mean.data(), rstd.data(), y.data(), dw.data(), db.data());

@@ -108,7 +108,7 @@ void for_each_block(void* out, int64_t n, F f) {
 }
 
 template <class F>
-void with_loss(const PairLoss& call, F f) {
+void with_loss(const PairLossCall& call, F f) {
   dispatch<kFloatingTypes>(call.type, "loss", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
@@ -127,7 +127,7 @@ void with_loss(const PairLoss& call, F f) {
 
 }  // namespace
 
-void pair_loss(const PairLoss& call, void* out) {
+void pair_loss(const PairLossCall& call, void* out) {
   with_loss(call, [&](auto element, auto loss) {
     using T = decltype(element);
     using A = op_math_t<T>;
@@ -139,7 +139,7 @@ void pair_loss(const PairLoss& call, void* out) {
   });
 }
 
-void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int64_t grad_stride, double scale,
+void pair_loss_derivative(const PairLossCall& call, int order, const void* grad, int64_t grad_stride, double scale,
                           void* out) {
   with_loss(call, [&](auto element, auto loss) {
     using T = decltype(element);
@@ -159,7 +159,7 @@ void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int
   });
 }
 
-void pair_loss_sum(const PairLoss& call, bool mean, void* out) {
+void pair_loss_sum(const PairLossCall& call, bool mean, void* out) {
   with_loss(call, [&](auto element, auto loss) {
     using T = decltype(element);
     using A = op_math_t<T>;

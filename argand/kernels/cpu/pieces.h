@@ -1,6 +1,6 @@
 // Copies of many pieces of memory.
 #pragma once
-#include "argand/kernels/pieces.h"
+#include "argand/kernels/api/pieces.h"
 
 namespace argand::cpu {
 

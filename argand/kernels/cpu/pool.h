@@ -1,57 +1,17 @@
-// Pooling over the last three dimensions of contiguous planes; fewer spatial dimensions have leading sizes of one.  The
-// channels may lie last where pools_take_channels_last().
-//
-// Planes (batch x channels) are distributed over threads; one thread processes a plane, so overlapping windows add up
-// in a fixed order.
+// kernels/api/pool.h on the CPU: planes (batch x channels) are distributed over threads.  One thread
+// processes a plane, so overlapping windows add up in a fixed order.
 #pragma once
-#include <array>
-#include <cstdint>
-
-#include "argand/core/dtype.h"
+#include "argand/kernels/api/pool.h"
 
 namespace argand::cpu {
 
-struct PoolShape {
-  int64_t planes = 0;
-  std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{0, 0, 0},
-      dilation{1, 1, 1};
-  int64_t channels = 0;  // not 0: planes lie [planes / channels, spatial..., channels] (kernels/channels_last.h)
-  int64_t in_size() const { return in[0] * in[1] * in[2]; }
-  int64_t out_size() const { return out[0] * out[1] * out[2]; }
-};
-
-bool pools_take_channels_last(const PoolShape& s);
-
-// Positions within input planes, one for each output: int64 for users.  Positions that only the backward op reads are
-// int16 if planes are small enough: with int64 and 2 x 2 windows, half of the memory traffic would be positions.
-struct Positions {
-  void* data;
-  ScalarType dtype;
-};
-struct ConstPositions {
-  const void* data;
-  ScalarType dtype;
-};
-
-// y = max over each window, `positions` = where it is (the first of equals; the last NaN wins over all).
-void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions);
-// grad_x = sum of grad_y at `positions`, zero elsewhere.  The shape has the windows of the pooling, with kernel[0] 0
-// for adaptive ones: a GPU searches the windows that contain an element.
-void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const ConstPositions& positions,
-                       void* grad_x);
-
-// The divisor of an average: the number of elements of the window, with or without padding, or a given number.
-struct AverageDivisor {
-  bool count_padding = true;
-  int64_t fixed = 0;  // 0: none
-};
-void avg_pool(const PoolShape& s, ScalarType dtype, const AverageDivisor& divisor, const void* x, void* y);
-void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDivisor& divisor, const void* grad_y,
-                       void* grad_x);
-
-// Adaptive windows: output i of n covers [floor(i * in / n), ceil((i + 1) * in / n)).
-void adaptive_avg_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y);
-void adaptive_avg_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x);
-void adaptive_max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions);
+PoolsTakeChannelsLast pools_take_channels_last;
+RunMaxPool max_pool;
+RunMaxPoolBackward max_pool_backward;
+RunAvgPool avg_pool;
+RunAvgPoolBackward avg_pool_backward;
+RunAdaptiveAvgPool adaptive_avg_pool;
+RunAdaptiveAvgPoolBackward adaptive_avg_pool_backward;
+RunAdaptiveMaxPool adaptive_max_pool;
 
 }  // namespace argand::cpu

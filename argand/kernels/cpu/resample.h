@@ -1,10 +1,10 @@
-// Resampling on the CPU (kernels/resample.h): one dimension after the other.
+// Resampling on the CPU (kernels/api/resample.h): one dimension after the other.
 #pragma once
-#include "argand/kernels/resample.h"
+#include "argand/kernels/api/resample.h"
 
 namespace argand::cpu {
 
-void resample(const Resampling& call, const void* in, void* out);
-void resample_backward(const Resampling& call, const void* grad_out, void* grad_in);
+RunResample resample;
+RunResampleBackward resample_backward;
 
 }  // namespace argand::cpu

@@ -78,7 +78,7 @@ struct ForwardBody {
 int64_t row_grain(int64_t n) { return std::max<int64_t>(1, kNormGrain / std::max<int64_t>(n, 1)); }
 
 template <class T>
-void forward(const RowNorm& c, const T* x, const void* bias, double eps, T* y, void* means, void* rstds) {
+void forward(const RowNormCall& c, const T* x, const void* bias, double eps, T* y, void* means, void* rstds) {
   using A = op_math_t<T>;
   const int64_t n = c.channels * c.inner;
   const A *weight = static_cast<const A*>(c.weight), *shift = static_cast<const A*>(bias);
@@ -207,7 +207,7 @@ struct ChannelsBackward {
 
 // How the rows are cut into chunks that each sum the gradients of the weights: at most 64, and no more than keeps
 // their sums small beside the tensor.
-int64_t rows_per_chunk(const RowNorm& c) {
+int64_t rows_per_chunk(const RowNormCall& c) {
   const int64_t least = std::max<int64_t>((c.rows + 63) / 64, row_grain(c.channels * c.inner));
   const int64_t samples = c.inner == 1 ? 16 : 1;
   const int64_t per_chunk = std::max(least, samples * c.groups);
@@ -218,7 +218,7 @@ template <class T>
 class Backward {
  public:
   using A = op_math_t<T>;
-  Backward(const RowNorm& call, const void* g, const void* x, const void* mean, const void* rstd, void* grad_x)
+  Backward(const RowNormCall& call, const void* g, const void* x, const void* mean, const void* rstd, void* grad_x)
       : c_(call),
         n_(call.channels * call.inner),
         width_(call.groups * call.channels),
@@ -279,7 +279,7 @@ class Backward {
     }
   }
 
-  const RowNorm& c_;
+  const RowNormCall& c_;
   const int64_t n_, width_;
   const T *g_, *x_;
   const A *mean_, *rstd_;
@@ -288,14 +288,14 @@ class Backward {
 
 }  // namespace
 
-void row_norm(const RowNorm& call, const void* x, const void* bias, double eps, void* y, void* mean, void* rstd) {
+void row_norm(const RowNormCall& call, const void* x, const void* bias, double eps, void* y, void* mean, void* rstd) {
   dispatch<kFloatingTypes>(call.type, "normalization", [&](auto tag) {
     using T = typename decltype(tag)::type;
     forward(call, static_cast<const T*>(x), bias, eps, static_cast<T*>(y), mean, rstd);
   });
 }
 
-void row_norm_backward(const RowNorm& call, const void* g, const void* x, const void* mean, const void* rstd,
+void row_norm_backward(const RowNormCall& call, const void* g, const void* x, const void* mean, const void* rstd,
                        void* grad_x, void* grad_weight, void* grad_bias) {
   dispatch<kFloatingTypes>(call.type, "normalization", [&](auto tag) {
     using T = typename decltype(tag)::type;

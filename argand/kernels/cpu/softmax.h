@@ -1,20 +1,10 @@
-// softmax and log_softmax along the middle dimension of contiguous [outer, n, inner] tensors, and their gradients.
+// kernels/api/softmax.h on the CPU.
 #pragma once
-#include <cstdint>
-
-#include "argand/core/dtype.h"
+#include "argand/kernels/api/softmax.h"
 
 namespace argand::cpu {
 
-struct SoftmaxShape {
-  int64_t outer, n, inner;
-};
-
-// type: any floating one; float16 and bfloat16 compute in float32.
-void softmax(bool log, const void* in, void* out, ScalarType type, const SoftmaxShape& shape);
-
-// `result` is the result of softmax(), `grad` its gradient.
-void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type,
-                      const SoftmaxShape& shape);
+RunSoftmax softmax;
+RunSoftmaxBackward softmax_backward;
 
 }  // namespace argand::cpu

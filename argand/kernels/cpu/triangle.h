@@ -1,15 +1,9 @@
-// Triangles of matrices.
+// kernels/api/triangle.h on the CPU.
 #pragma once
-#include <cstdint>
+#include "argand/kernels/api/triangle.h"
 
 namespace argand::cpu {
 
-struct Matrices {
-  int64_t count, rows, columns;  // contiguous, rows varying slower
-};
-
-// Zeroes the elements of `item_size` bytes outside a triangle, which holds those with column - row <= diagonal (lower)
-// or >= diagonal (upper).
-void zero_outside(void* matrices, const Matrices& shape, int64_t item_size, int64_t diagonal, bool lower);
+ZeroOutside zero_outside;
 
 }  // namespace argand::cpu

@@ -1,12 +1,9 @@
-// The positions at which a mask is true.
+// kernels/api/true_positions.h on the CPU.
 #pragma once
-#include <cstdint>
-#include <functional>
+#include "argand/kernels/api/true_positions.h"
 
 namespace argand::cpu {
 
-// Positions i with mask[i] != 0, in order, to the memory that `allocate(how many)` gives; it is called once.  `mask` is
-// of bool.  On a GPU it waits for the device, once.
-void true_positions(const void* mask, int64_t n, const std::function<int64_t*(int64_t count)>& allocate);
+FindTruePositions true_positions;
 
 }  // namespace argand::cpu

@@ -1,4 +1,4 @@
-#include "argand/kernels/along_dim.h"
+#include "argand/kernels/api/along_dim.h"
 
 #include <bit>
 #include <limits>

@@ -5,7 +5,7 @@
 
 namespace argand {
 
-// As in kernels/along_dim.h.
+// As in kernels/api/along_dim.h.
 struct AlongDim {
   int64_t n, step;
   int ndim;

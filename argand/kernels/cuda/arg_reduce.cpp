@@ -16,7 +16,7 @@ void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, i
   const ExtremeStore store{indices, values};
   reduce_with(
       extreme_reduction(type, largest, true, instance("argand::StoreExtreme", extreme_type(type), type), &store), in,
-      cpu::ReduceLayout({outer, n, inner}, {n * inner, inner, 1}, {1}));
+      ReduceLayout({outer, n, inner}, {n * inner, inner, 1}, {1}));
 }
 
 const bool registered = (blocks::arg_extreme.set(kCUDA, arg_extreme), true);

@@ -67,7 +67,7 @@ struct UnscaleTable {
   const float* inv_scale;
 };
 
-// Arrays of the fields of Piece (kernels/pieces.h); `nbytes` counts all rows of a piece.
+// Arrays of the fields of Piece (kernels/api/pieces.h); `nbytes` counts all rows of a piece.
 inline constexpr int kPiecesPerLaunch = 64, kPieceTile = 16384;
 struct PieceTable {
   void* to[kPiecesPerLaunch];

@@ -1,12 +1,12 @@
-#include "argand/kernels/attention.h"
+#include "argand/kernels/api/attention.h"
 
 #include <algorithm>
 #include <limits>
 
+#include "argand/kernels/api/draw.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/attention_shape.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
-#include "argand/kernels/draw.h"
 #include "argand/runtime/cuda/cudnn.h"
 
 namespace argand::cuda {

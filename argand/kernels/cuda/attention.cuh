@@ -1,4 +1,4 @@
-// Attention and its gradient without the matrix of weights (kernels/attention.h).
+// Attention and its gradient without the matrix of weights (kernels/api/attention.h).
 //
 // A block has some rows of one side, queries or keys, in shared memory, 16 for each warp, and processes the rows of the
 // other side in tiles.  Scores become weights in the registers of the product's results (Note

@@ -12,7 +12,7 @@ constexpr const char* kHeader = "argand/kernels/cuda/channel_map.cuh";
 constexpr int kThreads = 256;
 
 template <class I, class Start>
-void launch_map(const char* name, const char* number, const cpu::ChannelPass& c, int width, Start start) {
+void launch_map(const char* name, const char* number, const ChannelPass& c, int width, Start start) {
   const int64_t total = c.n * c.channels * c.inner;
   const unsigned blocks =
       std::min(blocks_for(total, int64_t{kThreads} * width), 16u * static_cast<unsigned>(multi_processor_count()));
@@ -23,7 +23,7 @@ void launch_map(const char* name, const char* number, const cpu::ChannelPass& c,
 // start(kernel, grid, total, channels, inner), whose numbers have 32 bits where these hold all elements and a step
 // beyond.
 template <class Start>
-void launch_map(const char* name, const cpu::ChannelPass& c, int width, Start start) {
+void launch_map(const char* name, const ChannelPass& c, int width, Start start) {
   if (c.n * c.channels * c.inner == 0) return;
   if (c.n * c.channels * c.inner <= std::numeric_limits<int>::max())
     launch_map<unsigned>(name, "unsigned", c, width, start);
@@ -31,7 +31,7 @@ void launch_map(const char* name, const cpu::ChannelPass& c, int width, Start st
     launch_map<unsigned long long>(name, "unsigned long long", c, width, start);
 }
 
-void channel_scale(const cpu::ChannelPass& c, const void* x, const void* center, const void* scale, const void* shift,
+void channel_scale(const ChannelPass& c, const void* x, const void* center, const void* scale, const void* shift,
                    void* y) {
   const int width =
       c.inner == 1 ? vector_width(c.type, c.channels, x, y, center, scale, shift) : vector_width(c.type, c.inner, x, y);
@@ -50,7 +50,7 @@ void channel_scale(const cpu::ChannelPass& c, const void* x, const void* center,
   });
 }
 
-void channel_gradient(const cpu::ChannelPass& c, const void* g, const void* x, const void* center, const void* scale,
+void channel_gradient(const ChannelPass& c, const void* g, const void* x, const void* center, const void* scale,
                       const void* slope, const void* shift, void* out) {
   const int width = c.inner == 1 ? vector_width(c.type, c.channels, g, x, out, center, scale, slope, shift)
                                  : vector_width(c.type, c.inner, g, x, out);

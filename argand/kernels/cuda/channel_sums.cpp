@@ -54,7 +54,7 @@ Grid join_grid(int64_t width) {
   return grid;
 }
 
-void channel_moments(const cpu::ChannelPass& c, const void* x, void* mean, void* variance) {
+void channel_moments(const ChannelPass& c, const void* x, void* mean, void* variance) {
   if (c.channels == 0) return;
   const ScalarType sums = op_math_type(c.type);
   const bool columns = c.inner == 1;
@@ -76,7 +76,7 @@ void channel_moments(const cpu::ChannelPass& c, const void* x, void* mean, void*
          last, mean, variance);
 }
 
-void products_of_channels(const cpu::ChannelPass& c, const void* g, const void* x, const void* center, void* sum,
+void products_of_channels(const ChannelPass& c, const void* g, const void* x, const void* center, void* sum,
                           void* product) {
   channel_products(c, g, x, {center, nullptr, 1, c.channels}, sum, product);
 }
@@ -86,7 +86,7 @@ const bool registered = (blocks::channel_moments.set(kCUDA, channel_moments),
 
 }  // namespace
 
-void channel_products(const cpu::ChannelPass& c, const void* g, const void* x, const Centers& centers, void* sum,
+void channel_products(const ChannelPass& c, const void* g, const void* x, const Centers& centers, void* sum,
                       void* product) {
   if (c.channels == 0) return;
   const ScalarType sums = op_math_type(c.type);

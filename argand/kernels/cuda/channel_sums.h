@@ -1,6 +1,6 @@
 // Sums per channel for batch, layer and group norm.
 #pragma once
-#include "argand/kernels/cpu/batch_norm.h"
+#include "argand/kernels/api/batch_norm.h"
 
 namespace argand::cuda {
 
@@ -13,7 +13,7 @@ struct Centers {
 };
 
 // The sums of g and of g * (x - center) * scale of each channel; a result may be null.
-void channel_products(const cpu::ChannelPass& call, const void* g, const void* x, const Centers& centers, void* sum,
+void channel_products(const ChannelPass& call, const void* g, const void* x, const Centers& centers, void* sum,
                       void* product);
 
 }  // namespace argand::cuda

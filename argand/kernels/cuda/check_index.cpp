@@ -17,7 +17,7 @@ void check_index(const char* op, const void* index, ScalarType type, int64_t n, 
   if (n == 0) return;
   const unsigned blocks = std::min(blocks_for(n, kThreads), 8u * static_cast<unsigned>(multi_processor_count()));
   launch(kernel_instance("argand/kernels/cuda/check_index.cuh", "check_index", type), {blocks, kThreads}, index, out, n,
-         bound, dim, ignore != cpu::kNoIgnoredIndex, ignore, wrap, error_slot(), op);
+         bound, dim, ignore != kNoIgnoredIndex, ignore, wrap, error_slot(), op);
 }
 
 const bool registered = (blocks::check_index.set(kCUDA, check_index), true);

@@ -28,11 +28,11 @@ struct ProductSize {
 // Rows of a tile are 16 times this.
 int rows_each(int64_t rows) { return rows <= kTileSide ? 1 : rows <= 2 * kTileSide ? 2 : 4; }
 
-int64_t count_tiles(const cpu::ConvShape& s, const ProductSize& p) {
+int64_t count_tiles(const ConvShape& s, const ProductSize& p) {
   return ceil_div(p.rows, kTileSide * rows_each(p.rows)) * ceil_div(p.columns, kTileColumns) * s.groups;
 }
 
-void launch_product(const char* kind, const cpu::ConvShape& s, ScalarType dtype, const ProductSize& p, const void* a,
+void launch_product(const char* kind, const ConvShape& s, ScalarType dtype, const ProductSize& p, const void* a,
                     const void* b, const void* bias, void* c, int64_t part_depth) {
   // Places are 32-bit numbers.
   for (size_t d = 0; d < 3; ++d)
@@ -45,7 +45,7 @@ void launch_product(const char* kind, const cpu::ConvShape& s, ScalarType dtype,
 }
 
 // A sum over everything but channels is long, and its tiles are few: it is cut into parts, by the shape alone.
-int64_t part_depth(const cpu::ConvShape& s, const ProductSize& p) {
+int64_t part_depth(const ConvShape& s, const ProductSize& p) {
   constexpr int64_t kBlocks = 512, kLeastDepth = 256, kMostSums = int64_t{8} << 20;
   const int64_t elements = std::max<int64_t>(1, s.groups * p.rows * p.columns);
   int64_t parts = ceil_div(kBlocks, std::max<int64_t>(1, count_tiles(s, p)));
@@ -58,17 +58,17 @@ int64_t part_depth(const cpu::ConvShape& s, const ProductSize& p) {
 
 namespace own {
 
-void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
+void conv_forward(const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
   const ProductSize p{s.o / s.groups, s.n * s.out_size(), s.c / s.groups * s.kernel_size()};
   launch_product(kForward, s, dtype, p, w, x, bias, y, std::max<int64_t>(p.depth, 1));
 }
 
-void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+void conv_input_grad(const ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
   const ProductSize p{s.c / s.groups, s.n * s.in_size(), s.o / s.groups * s.kernel_size()};
   launch_product(kInputGrad, s, dtype, p, w, gy, nullptr, gx, std::max<int64_t>(p.depth, 1));
 }
 
-void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
+void conv_weight_grad(const ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
   const ProductSize p{s.o / s.groups, s.c / s.groups * s.kernel_size(), s.n * s.out_size()};
   const int64_t size = s.groups * p.rows * p.columns, each = part_depth(s, p);
   const int64_t parts = std::max<int64_t>(1, ceil_div(p.depth, each));
@@ -86,13 +86,13 @@ void add_parts(ScalarType dtype, const void* parts, int64_t count, const SummedP
          parts, count, to.out, to.size, to.more, all);
 }
 
-void turn_weight(const cpu::ConvShape& s, ScalarType dtype, const void* w, void* turned) {
+void turn_weight(const ConvShape& s, ScalarType dtype, const void* w, void* turned) {
   const int64_t taps = s.kernel_size();
   launch(kernel_instance(kHeader, "turn_weight", dtype), {blocks_for(s.o * s.c * taps, kThreads), kThreads}, w, turned,
          s.o, s.c, taps);
 }
 
-void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y) {
+void add_channel_bias(const ConvShape& s, ScalarType dtype, const void* bias, void* y) {
   const int64_t total = s.n * s.o * s.out_size();
   const auto bytes = [&](int64_t n) { return static_cast<size_t>(n * element_size(dtype)); };
   const EpilogueSlot epilogue{y, total, dtype, 1, {{bias, bytes(s.o)}}};

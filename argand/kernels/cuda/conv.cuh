@@ -7,7 +7,7 @@
 
 namespace argand {
 
-// cpu::ConvShape: contiguous [n, c, in], [o, c / groups, kernel] and [n, o, out].
+// ConvShape: contiguous [n, c, in], [o, c / groups, kernel] and [n, o, out].
 struct ConvShape {
   int64_t n, c, o, groups;
   int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];

@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "argand/core/float32_precision.h"
+#include "argand/kernels/api/conv_parameter_grads.h"
 #include "argand/kernels/blocks.h"
-#include "argand/kernels/channels_last.h"
-#include "argand/kernels/conv_parameter_grads.h"
 #include "argand/kernels/cuda/conv.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/cudnn.h"
@@ -18,7 +17,7 @@ namespace {
 
 // Whether the library did it.  Our kernels handle empty products, whose results are zeros or the bias: the library may
 // accept empty tensors and then read from them.
-bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y,
+bool by_library(ConvKind kind, const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y,
                 const void* bias = nullptr) {
   if (is_complex(dtype)) return false;
   if (s.n == 0 || s.c == 0 || s.o == 0) return false;
@@ -33,24 +32,23 @@ bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const 
 
 // Where engines that add a bias are as fast as those that do not; elsewhere they take longer than a separate pass
 // (docs/lab/convolutions.md).
-bool adds_bias(const cpu::ConvShape& s, ScalarType dtype) {
+bool adds_bias(const ConvShape& s, ScalarType dtype) {
   return s.channels_last || (s.groups == 1 && dtype == kFloat && !allow_tf32_cudnn());
 }
 
 // Kernels for few channels are compiled for each shape, which takes time, so the problem must be large enough.
-bool is_much(const cpu::ConvShape& s) {
+bool is_much(const ConvShape& s) {
   constexpr double kMuch = 1 << 24;  // products
   return static_cast<double>(s.n * s.o * s.out_size()) * static_cast<double>(s.c * s.kernel_size()) >= kMuch;
 }
 
-bool forward_regrouped(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
-                       void* y) {
+bool forward_regrouped(const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
   if (!is_much(s) || !own::gains_by_regrouping(s, dtype)) return false;
   const own::Regrouped r(s, dtype, x, w);
   return by_library(ConvKind::kForward, r.shape, dtype, r.x.data(), r.w, y, bias);
 }
 
-void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
+void conv_forward(const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
   if (s.channels_last && own::is_depthwise(s, dtype)) return own::depthwise_forward(s, dtype, x, w, bias, y);
   if (forward_regrouped(s, dtype, x, w, bias, y)) return;
   if (is_much(s) && own::few_channels_forward(s, dtype, x, w, bias, y)) return;
@@ -59,8 +57,8 @@ void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, cons
   if (bias) own::add_channel_bias(s, dtype, bias, y);
 }
 // The convolution that is the gradient for the input of `s`, with the weight turned.
-std::optional<cpu::ConvShape> turned(const cpu::ConvShape& s) {
-  cpu::ConvShape t = s;
+std::optional<ConvShape> turned(const ConvShape& s) {
+  ConvShape t = s;
   std::swap(t.c, t.o);
   std::swap(t.in, t.out);
   for (size_t d = 0; d < 3; ++d) {
@@ -72,7 +70,7 @@ std::optional<cpu::ConvShape> turned(const cpu::ConvShape& s) {
 
 // In float32's own precision the engines for convolutions are up to 1.7 times as fast as those for gradients, but of
 // small planes (docs/lab/convolutions.md).
-bool input_grad_as_convolution(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+bool input_grad_as_convolution(const ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
   constexpr int64_t kLargePlane = 100;
   if (dtype != kFloat || allow_tf32_cudnn() || s.groups != 1 || s.kernel_size() == 1 || s.out_size() < kLargePlane ||
       !is_much(s) || !has_cudnn())
@@ -84,26 +82,25 @@ bool input_grad_as_convolution(const cpu::ConvShape& s, ScalarType dtype, const 
   return by_library(ConvKind::kForward, *t, dtype, gy, weight.data(), gx);
 }
 
-void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+void conv_input_grad(const ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
   if (s.channels_last && own::is_depthwise(s, dtype)) return own::depthwise_input_grad(s, dtype, gy, w, gx);
   if (is_much(s) && own::few_channels_input_grad(s, dtype, gy, w, gx)) return;
   if (input_grad_as_convolution(s, dtype, gy, w, gx)) return;
   if (!by_library(ConvKind::kInputGrad, s, dtype, gx, w, gy)) own::conv_input_grad(s, dtype, gy, w, gx);
 }
-void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
+void conv_weight_grad(const ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
   if (s.channels_last && own::is_depthwise(s, dtype)) return own::depthwise_weight_grad(s, dtype, gy, x, gw);
   if (is_much(s) && own::few_channels_weight_grad(s, dtype, gy, x, gw, nullptr)) return;
   if (!by_library(ConvKind::kWeightGrad, s, dtype, x, gw, gy)) own::conv_weight_grad(s, dtype, gy, x, gw);
 }
-bool conv_parameter_grads(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw,
-                          void* gb) {
+bool conv_parameter_grads(const ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw, void* gb) {
   return is_much(s) && own::few_channels_weight_grad(s, dtype, gy, x, gw, gb);
 }
 
 // The tensor cores' engines work with channels last, and bring operands to that layout more slowly than we do; but a
 // product of a pixel's channels alone reads either layout.  Groups have faster engines with channels first, but for our
 // own of one channel each, and so has float32 in its own precision (docs/lab/convolutions.md).
-bool conv_takes_channels_last(const cpu::ConvShape& s, ScalarType dtype, bool given) {
+bool conv_takes_channels_last(const ConvShape& s, ScalarType dtype, bool given) {
   if (given && own::is_depthwise(s, dtype)) return true;
   const bool by_tensor_cores =
       dtype == kHalf || dtype == kBFloat16 ||

@@ -47,7 +47,7 @@ constexpr int64_t kBlocksEach = 16;
 
 }  // namespace
 
-bool is_depthwise(const cpu::ConvShape& s, ScalarType dtype) {
+bool is_depthwise(const ConvShape& s, ScalarType dtype) {
   if (dtype != kHalf && dtype != kBFloat16 && dtype != kFloat) return false;
   if (s.groups != s.c || s.o != s.c || s.c % width_of(dtype) != 0 || s.in[0] != 1 || s.kernel[0] != 1) return false;
   if (s.padding[0] != 0 || s.n == 0 || s.c == 0) return false;
@@ -60,8 +60,7 @@ bool is_depthwise(const cpu::ConvShape& s, ScalarType dtype) {
   return s.c < kMost && strips(s.in) < kMost && strips(s.out) < kMost;
 }
 
-void depthwise_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
-                       void* y) {
+void depthwise_forward(const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
   const int width = width_of(dtype);
   const Work work(s.n, s.c, s.in, s.out, s.padding, width, kBlocksEach);
   const EpilogueSlot epilogue{y,
@@ -75,7 +74,7 @@ void depthwise_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x,
          work.grid, epilogue, x, w, bias, y, work.shape);
 }
 
-void depthwise_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+void depthwise_input_grad(const ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
   const int width = width_of(dtype), window = static_cast<int>(s.kernel[1]);
   if (s.stride[1] == 2) {
     const Work work(s.n, s.c, s.out, s.in, s.padding, width, kBlocksEach);
@@ -97,7 +96,7 @@ void depthwise_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void*
          no_bias, gx, work.shape);
 }
 
-void depthwise_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
+void depthwise_weight_grad(const ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
   const int window = static_cast<int>(s.kernel[1]);
   // A thread keeps the sums of all taps of its channels.
   const int width = std::min(width_of(dtype), window == 3 ? 4 : 2);

@@ -11,14 +11,14 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/conv_few_channels.cuh";
 constexpr int kMostWeights = 9 << 10;  // all of them are in shared memory
 
-bool is_flat_3x3(const cpu::ConvShape& s) {
+bool is_flat_3x3(const ConvShape& s) {
   for (size_t d = 0; d < 3; ++d)
     if (s.kernel[d] != (d == 0 ? 1 : 3) || s.stride[d] != 1 || s.dilation[d] != 1) return false;
   return s.in[0] == 1 && s.out[0] == 1 && s.padding[0] == 0 && s.groups == 1;
 }
 
 // c == 0: not for these kernels.
-FewChannels few_channels(const cpu::ConvShape& s, ScalarType dtype) {
+FewChannels few_channels(const ConvShape& s, ScalarType dtype) {
   // With these, all that is below fits an int.
   constexpr int64_t kMostImages = 1 << 20, kMostSide = 1 << 10, kMostChannels = 64;
   if (dtype != kFloat || !is_flat_3x3(s) || s.n == 0 || s.in_size() == 0 || s.out_size() == 0) return {};
@@ -54,22 +54,21 @@ bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const 
 
 }  // namespace
 
-bool has_few_channels(const cpu::ConvShape& s, ScalarType dtype) { return few_channels(s, dtype).c != 0; }
+bool has_few_channels(const ConvShape& s, ScalarType dtype) { return few_channels(s, dtype).c != 0; }
 
-bool few_channels_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
+bool few_channels_forward(const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
                           void* y) {
   return forward(few_channels(s, dtype), s.n, false, x, w, bias, y);
 }
 
-bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+bool few_channels_input_grad(const ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
   FewChannels f = few_channels(s, dtype);
   if (f.c == 0 || f.pad_y > 2 || f.pad_x > 2) return false;
   f = {f.o, f.c, f.out_h(), f.out_w(), 2 - f.pad_y, 2 - f.pad_x};
   return forward(f, s.n, true, gy, w, nullptr, gx);
 }
 
-bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw,
-                              void* gb) {
+bool few_channels_weight_grad(const ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw, void* gb) {
   const FewChannels shape = few_channels(s, dtype);
   if (shape.c == 0) return false;
   const FewWeightGrad& f = weight_grad_plan(shape, s.n);

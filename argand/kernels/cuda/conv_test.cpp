@@ -1,5 +1,5 @@
 // Our kernels, which the tests of the ops do not reach where cuDNN has kernels, and cuDNN's, compared with the CPU.
-#include "argand/kernels/cuda/conv.h"
+#include "argand/kernels/cpu/conv.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "argand/base/str.h"
 #include "argand/core/float32_precision.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/conv.h"
 #include "argand/kernels/cuda/device_array.h"
 #include "argand/kernels/cuda/kernel_source.h"
 
@@ -24,8 +25,8 @@ class Convolution : public OnDevice {
     return std::uniform_int_distribution<int64_t>(least, most)(generator_);
   }
 
-  cpu::ConvShape random_shape(int spatial) {
-    cpu::ConvShape s;
+  ConvShape random_shape(int spatial) {
+    ConvShape s;
     s.groups = random(1, 3);
     s.n = random(1, 3);
     s.c = s.groups * random(1, 9);
@@ -63,7 +64,7 @@ class Convolution : public OnDevice {
   template <class T>
   void compare(ScalarType dtype, double tolerance, bool own_kernels) {
     for (int i = 0; i < 24; ++i) {
-      const cpu::ConvShape s = random_shape(1 + i % 3);
+      const ConvShape s = random_shape(1 + i % 3);
       const auto x = random_values<T>(s.n * s.c * s.in_size()),
                  w = random_values<T>(s.o * (s.c / s.groups) * s.kernel_size()),
                  gy = random_values<T>(s.n * s.o * s.out_size()), bias = random_values<T>(s.o);
@@ -85,7 +86,7 @@ class Convolution : public OnDevice {
     }
   }
 
-  static float channel_sum(const cpu::ConvShape& s, const std::vector<float>& y, int64_t channel) {
+  static float channel_sum(const ConvShape& s, const std::vector<float>& y, int64_t channel) {
     double sum = 0;
     for (int64_t n = 0; n < s.n; ++n) {
       const auto plane = y.begin() + (n * s.o + channel) * s.out_size();
@@ -97,7 +98,7 @@ class Convolution : public OnDevice {
   void compare_few_channels() {
     int forward = 0, input_grad = 0, weight_grad = 0;
     for (int i = 0; i < 26; ++i) {
-      cpu::ConvShape s;
+      ConvShape s;
       s.n = i % 4 == 0 ? 300 : random(1, 9);
       s.c = random(1, 20);
       s.o = random(1, 45);

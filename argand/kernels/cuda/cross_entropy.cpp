@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "argand/kernels/cross_entropy_forms.h"
+#include "argand/kernels/api/cross_entropy_forms.h"
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/error_slot.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/cross_entropy.cuh";
 constexpr int kWarp = 32, kThreads = 256, kLongThreads = 512;
 
-CrossEntropyRows rows_of(const cpu::CrossEntropy& c) {
+CrossEntropyRows rows_of(const CrossEntropyCall& c) {
   return {c.logits, c.targets, c.weight, c.rows, c.classes, c.ignore_index, c.smoothing};
 }
 
@@ -22,7 +23,7 @@ struct Plan {
   int width;
   bool one_warp;
   Grid grid;
-  Plan(const cpu::CrossEntropy& c, const void* out) {
+  Plan(const CrossEntropyCall& c, const void* out) {
     width = static_cast<int>(16 / element_size(c.type));
     if (c.classes % width != 0 || (reinterpret_cast<uintptr_t>(c.logits) | reinterpret_cast<uintptr_t>(out)) % 16 != 0)
       width = 1;
@@ -34,7 +35,7 @@ struct Plan {
 };
 
 // How blocks go from row to row, the next one arriving in shared memory; no blocks: such rows do not fit.
-Grid staged_grid(const cpu::CrossEntropy& c, const Plan& p) {
+Grid staged_grid(const CrossEntropyCall& c, const Plan& p) {
   constexpr int64_t kVectorsOfThread = 8, kLargestBlock = 1024, kStatic = 2048, kReserved = 1024;
   Grid none;
   none.blocks = 0;
@@ -51,7 +52,7 @@ Grid staged_grid(const cpu::CrossEntropy& c, const Plan& p) {
   return g;
 }
 
-void cross_entropy(const cpu::CrossEntropy& c, void* losses, void* weights, void* log_sums) {
+void cross_entropy(const CrossEntropyCall& c, void* losses, void* weights, void* log_sums) {
   Plan p(c, nullptr);
   p.grid.threads = kThreads;
   if (const Grid grid = staged_grid(c, p); grid.blocks > 0)  // what cross_entropy_and_gradient() would give
@@ -61,24 +62,24 @@ void cross_entropy(const cpu::CrossEntropy& c, void* losses, void* weights, void
          rows_of(c), losses, weights, log_sums);
 }
 
-void backward(const cpu::CrossEntropy& c, const void* log_sums, const void* scales, int64_t scale_stride,
+void backward(const CrossEntropyCall& c, const void* log_sums, const void* scales, int64_t scale_stride,
               const void* total_weight, const void* expected, void* out) {
   const Plan p(c, out);
   launch(kernel_instance(kHeader, "cross_entropy_backward", c.type, p.width, p.one_warp, c.smoothing != 0), p.grid,
          rows_of(c), log_sums, scales, scale_stride, total_weight, expected, out);
 }
 
-void cross_entropy_backward(const cpu::CrossEntropy& c, const void* log_sums, const void* scales, int64_t scale_stride,
+void cross_entropy_backward(const CrossEntropyCall& c, const void* log_sums, const void* scales, int64_t scale_stride,
                             const void* total_weight, void* out) {
   backward(c, log_sums, scales, scale_stride, total_weight, nullptr, out);
 }
 
-void cross_entropy_backward_unless(const cpu::CrossEntropy& c, const void* log_sums, const void* scale,
+void cross_entropy_backward_unless(const CrossEntropyCall& c, const void* log_sums, const void* scale,
                                    const void* total_weight, const void* expected, void* out) {
   backward(c, log_sums, scale, 0, total_weight, expected, out);
 }
 
-bool cross_entropy_and_gradient(const cpu::CrossEntropy& c, bool mean, const void* grad_loss, void* losses,
+bool cross_entropy_and_gradient(const CrossEntropyCall& c, bool mean, const void* grad_loss, void* losses,
                                 void* weights, void* log_sums, void* gradient) {
   constexpr int64_t kExactCount = 1 << 24;  // in float
   const Grid grid = staged_grid(c, Plan(c, gradient));
@@ -95,7 +96,7 @@ bool cross_entropy_and_gradient(const cpu::CrossEntropy& c, bool mean, const voi
 
 int ceil_log2(int64_t n) { return static_cast<int>(std::bit_width(static_cast<uint64_t>(n - 1))); }
 
-void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, void* loss, ScalarType loss_type,
+void small_cross_entropy(const char* op, const CrossEntropyCall& c, bool mean, void* loss, ScalarType loss_type,
                          void* log_sums, void* total_weight, void* gradient) {
   static_assert(!is_small_cross_entropy(kSmallCrossEntropyRows + 1, 1));
   // So many logits a lane as it loads at once, where the warp is wide enough.
@@ -106,7 +107,7 @@ void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, 
          {1, 1u << log_threads}, rows_of(c), log_lanes, mean, error_slot(), op, loss, log_sums, total_weight, gradient);
 }
 
-void cross_entropy_softmax_factors(const cpu::CrossEntropy& c, void* factors) {
+void cross_entropy_softmax_factors(const CrossEntropyCall& c, void* factors) {
   launch(kernel_instance(kHeader, "cross_entropy_softmax_factors", op_math_type(c.type)),
          {blocks_for(c.rows, kThreads), kThreads}, rows_of(c), factors);
 }

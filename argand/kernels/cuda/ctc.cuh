@@ -1,5 +1,5 @@
-// Connectionist temporal classification (kernels/ctc.h): a block takes a sequence through all its steps, the states of
-// the last step in shared memory; then the gradient of each step is a block of its own.
+// Connectionist temporal classification (kernels/api/ctc.h): a block takes a sequence through all its steps, the states
+// of the last step in shared memory; then the gradient of each step is a block of its own.
 //
 // Nothing is summed by atomics: the value of a class is the sum over its states in their order.
 #pragma once

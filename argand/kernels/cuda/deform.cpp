@@ -1,8 +1,8 @@
 #include <limits>
 
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/group_rows.h"
 #include "argand/kernels/cuda/kernel_source.h"
-#include "argand/kernels/detection.h"
 #include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {

@@ -1,4 +1,4 @@
-#include "argand/kernels/draw.h"
+#include "argand/kernels/api/draw.h"
 
 #include <algorithm>
 

@@ -63,7 +63,7 @@ struct Samples<double> {
   }
 };
 
-// As in kernels/draw.h.
+// As in kernels/api/draw.h.
 enum { kUniform, kNormal, kIntegers, kBernoulli, kExponential, kGeometric, kCauchy, kLogNormal };
 
 // From a fraction, or for normal kinds from a normal sample.

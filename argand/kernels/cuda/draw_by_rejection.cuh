@@ -39,7 +39,7 @@ class ElementSource {
   }
 
  public:
-  static constexpr int kNumbersOfRejection = 64;  // as in kernels/draw.h
+  static constexpr int kNumbersOfRejection = 64;  // as in kernels/api/draw.h
 
  private:
   const PhiloxNumbers numbers_;

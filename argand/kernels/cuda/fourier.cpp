@@ -1,6 +1,6 @@
 // Fourier transforms of CUDA tensors: cuFFT does up to three adjacent dimensions at a time, and kernels of ours the
 // rest.  All plans are made before anything is launched, so that a call that cuFFT does not take has no effect.
-#include "argand/kernels/fourier.h"
+#include "argand/kernels/api/fourier.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "argand/core/shape.h"
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/fourier_shape.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/cufft.h"

@@ -1,4 +1,4 @@
-#include "argand/kernels/fused_step.h"
+#include "argand/kernels/api/fused_step.h"
 
 #include <algorithm>
 #include <iterator>

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "argand/kernels/sequence.h"
+#include "argand/kernels/api/sequence.h"
 #include "argand/runtime/cuda/dry_run.h"
 
 namespace argand::cuda {

@@ -1,4 +1,4 @@
-// Helpers of the blocks of linear algebra (kernels/linear_algebra.h) that call cuSOLVER and cuBLAS.
+// Helpers of the blocks of linear algebra (kernels/api/linear_algebra.h) that call cuSOLVER and cuBLAS.
 #pragma once
 #include <vector>
 

@@ -1,6 +1,6 @@
 // Complex Hermitian matrices as L D L^H by Bunch and Kaufman's pivots (1977), in LAPACK's form:
-// kernels/linear_algebra.h. One block decomposes a matrix, and one thread solves for a column.  The steps are those of
-// kernels/cpu/linalg_ldl.cpp.
+// kernels/api/linear_algebra.h. One block decomposes a matrix, and one thread solves for a column.  The steps are those
+// of kernels/cpu/linalg_ldl.cpp.
 #pragma once
 #include "argand/kernels/cuda/linalg.cuh"
 

@@ -1,4 +1,4 @@
-#include "argand/kernels/loss_scale.h"
+#include "argand/kernels/api/loss_scale.h"
 
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/arguments.cuh"

@@ -2,12 +2,12 @@
 #include <optional>
 
 #include "argand/core/dispatch.h"
+#include "argand/kernels/api/product_and_sums.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/small_product.h"
-#include "argand/kernels/product_and_sums.h"
 #include "argand/runtime/cuda/cublaslt.h"
 
 namespace argand::cuda {

@@ -1,14 +1,16 @@
 // Products with every kind of strides, by the library and by our kernels, and the sums of operands, compared with the
 // CPU.
+#include "argand/kernels/cpu/matrix_product.h"
+
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "argand/base/str.h"
+#include "argand/kernels/api/product_and_sums.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/device_array.h"
 #include "argand/kernels/cuda/small_product.h"
-#include "argand/kernels/product_and_sums.h"
 
 namespace argand::cuda {
 namespace {

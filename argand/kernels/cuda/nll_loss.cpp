@@ -9,22 +9,22 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/nll_loss.cuh";
 constexpr int kThreads = 256;
 
-NllShape shape_of(const cpu::NllLoss& c) { return {c.outer, c.classes, c.inner, c.ignore_index}; }
+NllShape shape_of(const NllLossCall& c) { return {c.outer, c.classes, c.inner, c.ignore_index}; }
 
-void nll_loss(const cpu::NllLoss& c, void* losses, void* weights) {
+void nll_loss(const NllLossCall& c, void* losses, void* weights) {
   launch(kernel_instance(kHeader, "nll_loss", c.type, op_math_type(c.type)),
          {blocks_for(c.outer * c.inner, kThreads), kThreads}, c.input, c.targets, c.weight, losses, weights,
          shape_of(c));
 }
 
-void nll_loss_backward(const cpu::NllLoss& c, const void* grad, int64_t grad_stride, const void* total_weight,
+void nll_loss_backward(const NllLossCall& c, const void* grad, int64_t grad_stride, const void* total_weight,
                        void* out) {
   launch(kernel_instance(kHeader, "nll_loss_backward", c.type, op_math_type(c.type)),
          {blocks_for(c.outer * c.classes * c.inner, kThreads), kThreads}, c.targets, c.weight, grad, grad_stride,
          total_weight, out, shape_of(c));
 }
 
-void total_loss(const cpu::TotalLoss& c) {
+void total_loss(const TotalLossCall& c) {
   constexpr int64_t kOneBlock = 32768, kStep = 8192;
   const void *losses = c.losses, *weights = c.weights;
   const int64_t chunks = c.n <= kOneBlock ? 0 : (c.n + kStep - 1) / kStep;

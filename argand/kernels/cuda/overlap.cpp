@@ -1,5 +1,5 @@
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
-#include "argand/kernels/detection.h"
 
 namespace argand::cuda {
 namespace {
@@ -25,7 +25,7 @@ void keep_apart(ScalarType type, const void* boxes, int64_t n, double threshold,
   if (type == kDouble)
     keep(type, boxes, n, threshold, kept);
   else
-    keep(type, boxes, n, cpu::float_threshold(threshold), kept);
+    keep(type, boxes, n, float_threshold(threshold), kept);
 }
 
 const bool registered = (blocks::keep_apart.set(kCUDA, keep_apart), true);

@@ -12,15 +12,15 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/pair_loss.cuh";
 constexpr unsigned kThreads = 256, kLargestBlock = 1024;
 
-const char* loss_name(cpu::PairLossKind kind) {
+const char* loss_name(PairLossKind kind) {
   switch (kind) {
-    case cpu::PairLossKind::kSquare:
+    case PairLossKind::kSquare:
       return "argand::Square";
-    case cpu::PairLossKind::kAbs:
+    case PairLossKind::kAbs:
       return "argand::Abs";
-    case cpu::PairLossKind::kSmoothL1:
+    case PairLossKind::kSmoothL1:
       return "argand::SmoothL1";
-    case cpu::PairLossKind::kHuber:
+    case PairLossKind::kHuber:
       return "argand::Huber";
   }
   ARGAND_ASSERT(false, "pair_loss: a kind without a body");
@@ -38,21 +38,21 @@ unsigned threads_for(int64_t n, int width, unsigned most) {
   return static_cast<unsigned>(std::bit_ceil(vectors));
 }
 
-void run(const cpu::PairLoss& c, int order, const void* grad, bool each, double scale, void* out) {
+void run(const PairLossCall& c, int order, const void* grad, bool each, double scale, void* out) {
   const int width = width_of(c.type, {c.x, c.y, out, each ? grad : nullptr});
   const unsigned threads = threads_for(c.n, width, kThreads);
   launch(kernel_instance(kHeader, "pair_loss", c.type, loss_name(c.kind), order, each, width),
          {blocks_for(c.n, int64_t{threads} * width), threads}, c.x, c.y, grad, out, c.parameter, scale, c.n);
 }
 
-void pair_loss(const cpu::PairLoss& c, void* out) { run(c, 0, nullptr, false, 1, out); }
+void pair_loss(const PairLossCall& c, void* out) { run(c, 0, nullptr, false, 1, out); }
 
-void pair_loss_derivative(const cpu::PairLoss& c, int order, const void* grad, int64_t grad_stride, double scale,
+void pair_loss_derivative(const PairLossCall& c, int order, const void* grad, int64_t grad_stride, double scale,
                           void* out) {
   run(c, order, grad, grad != nullptr && grad_stride != 0, scale, out);
 }
 
-void pair_loss_sum(const cpu::PairLoss& c, bool mean, void* out) {
+void pair_loss_sum(const PairLossCall& c, bool mean, void* out) {
   constexpr int64_t kOneBlock = 32768, kSmallestChunk = 8192, kLargestChunk = 262144, kBlocks = 4096;
   const ScalarType type = op_math_type(c.type);
   const int width = width_of(c.type, {c.x, c.y});
@@ -70,8 +70,7 @@ void pair_loss_sum(const cpu::PairLoss& c, bool mean, void* out) {
     launch_with(k, {blocks_for(blocks, 1), threads}, args, sizes);
   };
   if (c.n <= kOneBlock) {
-    const FinishedStore finished(out, mean ? cpu::ReduceFinish::kDivide : cpu::ReduceFinish::kNone,
-                                 static_cast<double>(c.n));
+    const FinishedStore finished(out, mean ? ReduceFinish::kDivide : ReduceFinish::kNone, static_cast<double>(c.n));
     return launch_sums(instance("argand::StoreFinished", type, c.type), &finished, kOneBlock, 1);
   }
   const int64_t blocks = std::max(std::min((c.n + kSmallestChunk - 1) / kSmallestChunk, kBlocks),
@@ -80,11 +79,11 @@ void pair_loss_sum(const cpu::PairLoss& c, bool mean, void* out) {
   const Scratch partial(chunks * element_size(type));
   void* const to_partial = partial.as<void>();
   launch_sums(instance("argand::StorePartial", type), &to_partial, step, chunks);
-  cpu::ReduceCall total{cpu::ReduceKind::kSum, partial.as<void>(), type, type, out};
-  total.finish = mean ? cpu::ReduceFinish::kDivide : cpu::ReduceFinish::kNone;
+  ReduceCall total{ReduceKind::kSum, partial.as<void>(), type, type, out};
+  total.finish = mean ? ReduceFinish::kDivide : ReduceFinish::kNone;
   total.number = static_cast<double>(c.n);
   total.out_type = c.type;
-  blocks::reduce.on(kCUDA)(total, cpu::ReduceLayout({chunks}, {1}, {0}));
+  blocks::reduce.on(kCUDA)(total, ReduceLayout({chunks}, {1}, {0}));
 }
 
 const bool registered =

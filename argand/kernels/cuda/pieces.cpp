@@ -1,4 +1,4 @@
-#include "argand/kernels/pieces.h"
+#include "argand/kernels/api/pieces.h"
 
 #include <algorithm>
 #include <bit>

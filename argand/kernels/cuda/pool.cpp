@@ -1,4 +1,4 @@
-#include "argand/kernels/channels_last.h"
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/pool_channels_last.h"
 
@@ -16,7 +16,7 @@ void launch_pool(const char* name, ScalarType type, const char* windows, int64_t
 }
 
 // Windows of 2 x 2 that tile flat planes, the elements of which may be read in pairs from `x`.
-bool are_tiles(const cpu::PoolShape& s, ScalarType dtype, const void* x) {
+bool are_tiles(const PoolShape& s, ScalarType dtype, const void* x) {
   for (size_t d = 0; d < 3; ++d) {
     const int64_t size = d == 0 ? 1 : 2;
     if (s.kernel[d] != size || s.stride[d] != size || s.padding[d] != 0 || s.dilation[d] != 1) return false;
@@ -27,13 +27,13 @@ bool are_tiles(const cpu::PoolShape& s, ScalarType dtype, const void* x) {
 }
 unsigned narrow(int64_t i) { return static_cast<unsigned>(i); }
 
-void max_pool_with(const char* windows, const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y,
-                   const cpu::Positions& at) {
+void max_pool_with(const char* windows, const PoolShape& s, ScalarType dtype, const void* x, void* y,
+                   const Positions& at) {
   const int64_t outputs = s.planes * s.out_size();
   launch(kernel_instance(kHeader, "max_pool", dtype, at.dtype, windows), {blocks_for(outputs, kThreads), kThreads}, x,
          y, at.data, s);
 }
-void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, const cpu::Positions& at) {
+void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& at) {
   if (s.channels) return channels_last::max_pool(s, dtype, false, x, y, at);
   const int64_t outputs = s.planes * s.out_size();
   if (are_tiles(s, dtype, x))
@@ -42,18 +42,18 @@ void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y,
                   narrow(s.out[2]));
   max_pool_with(kFixed, s, dtype, x, y, at);
 }
-void adaptive_max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, const cpu::Positions& at) {
+void adaptive_max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& at) {
   if (s.channels) return channels_last::max_pool(s, dtype, true, x, y, at);
   max_pool_with(kAdaptive, s, dtype, x, y, at);
 }
-bool overlap(const cpu::PoolShape& s) {
+bool overlap(const PoolShape& s) {
   for (size_t d = 0; d < 3; ++d)
     if (s.kernel[d] == 0 || s.stride[d] < (s.kernel[d] - 1) * s.dilation[d] + 1) return true;
   return false;
 }
 
-void max_pool_tiles_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y,
-                             const cpu::ConstPositions& at, void* grad_x) {
+void max_pool_tiles_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const ConstPositions& at,
+                             void* grad_x) {
   const int64_t outputs = s.planes * s.out_size();
   const auto range = [outputs](const void* data, ScalarType type) {
     return MemoryRange{data, static_cast<size_t>(outputs * element_size(type))};
@@ -68,7 +68,7 @@ void max_pool_tiles_backward(const cpu::PoolShape& s, ScalarType dtype, const vo
          narrow(s.out[1]), narrow(s.out[2]));
 }
 
-void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, const cpu::ConstPositions& at,
+void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const ConstPositions& at,
                        void* grad_x) {
   if (s.channels) return channels_last::max_pool_backward(s, dtype, s.kernel[0] == 0, grad_y, at, grad_x);
   if (are_tiles(s, dtype, grad_x)) return max_pool_tiles_backward(s, dtype, grad_y, at, grad_x);
@@ -84,33 +84,33 @@ void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* gr
          {blocks_for(elements, kThreads), kThreads}, grad_y, at.data, grad_x, s);
 }
 
-void avg_pool(const cpu::PoolShape& s, ScalarType dtype, const cpu::AverageDivisor& divisor, const void* x, void* y) {
+void avg_pool(const PoolShape& s, ScalarType dtype, const AverageDivisor& divisor, const void* x, void* y) {
   if (s.channels) return channels_last::avg_pool(s, dtype, false, divisor, x, y);
   launch_pool("avg_pool", dtype, kFixed, s.planes * s.out_size(), x, y, s, divisor);
 }
-void avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const cpu::AverageDivisor& divisor,
-                       const void* grad_y, void* grad_x) {
+void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDivisor& divisor, const void* grad_y,
+                       void* grad_x) {
   if (s.channels) return channels_last::avg_pool_backward(s, dtype, false, divisor, grad_y, grad_x);
   launch_pool("avg_pool_backward", dtype, kFixed, s.planes * s.in_size(), grad_y, grad_x, s, divisor);
 }
 
 // Adaptive windows never reach outside: all elements that they cover count.
-constexpr cpu::AverageDivisor kCovered{.count_padding = false, .fixed = 0};
+constexpr AverageDivisor kCovered{.count_padding = false, .fixed = 0};
 
-void adaptive_avg_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y) {
+void adaptive_avg_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y) {
   if (s.channels) return channels_last::avg_pool(s, dtype, true, kCovered, x, y);
   if (s.out_size() == 1)
     return launch(kernel_instance(kHeader, "average_planes", dtype), {blocks_for(s.planes, kThreads / kWarp), kThreads},
                   x, y, s.planes, s.in_size());
   launch_pool("avg_pool", dtype, kAdaptive, s.planes * s.out_size(), x, y, s, kCovered);
 }
-void adaptive_avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x) {
+void adaptive_avg_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x) {
   if (s.channels) return channels_last::avg_pool_backward(s, dtype, true, kCovered, grad_y, grad_x);
   launch_pool("avg_pool_backward", dtype, kAdaptive, s.planes * s.in_size(), grad_y, grad_x, s, kCovered);
 }
 
 // Positions in planes are 32-bit numbers there.
-bool pools_take_channels_last(const cpu::PoolShape& s) { return s.in_size() < int64_t{1} << 31; }
+bool pools_take_channels_last(const PoolShape& s) { return s.in_size() < int64_t{1} << 31; }
 
 const bool registered = [] {
   blocks::pools_take_channels_last.set(kCUDA, pools_take_channels_last);

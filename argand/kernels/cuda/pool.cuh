@@ -10,7 +10,7 @@
 
 namespace argand {
 
-// cpu::PoolShape
+// PoolShape
 struct PoolShape {
   int64_t planes;
   int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
@@ -18,7 +18,7 @@ struct PoolShape {
   __device__ __forceinline__ int64_t in_size() const { return in[0] * in[1] * in[2]; }
   __device__ __forceinline__ int64_t out_size() const { return out[0] * out[1] * out[2]; }
 };
-// cpu::AverageDivisor
+// AverageDivisor
 struct AverageDivisor {
   bool count_padding;
   int64_t fixed;

@@ -12,8 +12,8 @@ namespace {
 
 using MaxPool = OnDevice;
 
-cpu::PoolShape windows(int64_t planes, int64_t h, int64_t w, int64_t size) {
-  cpu::PoolShape s{};
+PoolShape windows(int64_t planes, int64_t h, int64_t w, int64_t size) {
+  PoolShape s{};
   s.planes = planes;
   for (size_t d = 0; d < 3; ++d) {
     s.in[d] = d == 0 ? 1 : d == 1 ? h : w;
@@ -26,8 +26,7 @@ cpu::PoolShape windows(int64_t planes, int64_t h, int64_t w, int64_t size) {
 
 TEST_F(MaxPool, TiesAndNaNOfTilesAreTheCpus) {
   std::mt19937 random(1);
-  for (const cpu::PoolShape& s :
-       {windows(7, 6, 10, 2), windows(300, 28, 28, 2), windows(3, 7, 9, 2), windows(5, 9, 9, 3)}) {
+  for (const PoolShape& s : {windows(7, 6, 10, 2), windows(300, 28, 28, 2), windows(3, 7, 9, 2), windows(5, 9, 9, 3)}) {
     SCOPED_TRACE(str("planes of ", s.in[1], " x ", s.in[2], ", windows of ", s.kernel[1]));
     std::vector<float> x(static_cast<size_t>(s.planes * s.in_size())), y(static_cast<size_t>(s.planes * s.out_size()));
     for (float& e : x) {

@@ -79,7 +79,7 @@ void sort(const Input& r, int64_t count, void* values, Index* indices) {
 
 }  // namespace
 
-void radix_sort(const cpu::SortRows& r, int64_t count, bool descending, void* values, int64_t* indices) {
+void radix_sort(const SortRows& r, int64_t count, bool descending, void* values, int64_t* indices) {
   const char* type = device_type_name(r.type);
   const int64_t size = element_size(r.type);
   sort({r.in, nullptr, type, type, size, r.outer, r.n, 0, static_cast<int>(8 * size), descending}, count, values,

@@ -1,4 +1,4 @@
-// A recurrent layer in one direction (kernels/recurrence.h).
+// A recurrent layer in one direction (kernels/api/recurrence.h).
 //
 // With few weights, each block processes all steps of kRows sequences, so that no block waits for another.  Its states
 // stay in shared memory; the weights are read from cache in each step.  With many weights, each step is one kernel over

@@ -15,7 +15,7 @@ namespace {
 constexpr const char *kHeader = "argand/kernels/cuda/reduce.cuh",
                      *kComplexHeader = "argand/kernels/cuda/complex_reduce.cuh";
 constexpr int kWarp = 32, kThreads = 256, kLongThreads = 1024;
-using Layout = cpu::ReduceLayout;
+using Layout = ReduceLayout;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // The smallest power of two that is not less than n, at most `limit`, as its logarithm.
@@ -218,8 +218,7 @@ void reduce_chunks(const Reduction& r, const void* in, int64_t outer, int64_t n,
 
 namespace {
 
-int finish_bits(cpu::ReduceFinish finish) {
-  using cpu::ReduceFinish;
+int finish_bits(ReduceFinish finish) {
   switch (finish) {
     case ReduceFinish::kDivide:
       return FinishArguments::kDivide;
@@ -240,7 +239,7 @@ int finish_bits(cpu::ReduceFinish finish) {
 
 }  // namespace
 
-FinishedStore::FinishedStore(void* to, cpu::ReduceFinish what, double number, const void* center)
+FinishedStore::FinishedStore(void* to, ReduceFinish what, double number, const void* center)
     : out(to), finish{center, number, finish_bits(what)} {}
 
 ScalarType extreme_type(ScalarType t) { return is_integral(t, true) ? kLong : op_math_type(t); }
@@ -260,8 +259,7 @@ Reduction extreme_reduction(ScalarType in, bool largest, bool first, std::string
 
 namespace {
 
-const char* op_name(cpu::ReduceKind kind) {
-  using cpu::ReduceKind;
+const char* op_name(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::kSum:
       return "argand::SumOp";
@@ -313,9 +311,9 @@ Layout layout_of_parts(Layout l) {
   return l;
 }
 
-void reduce(const cpu::ReduceCall& c, const Layout& layout) {
-  if (c.kind == cpu::ReduceKind::kSum && is_complex(c.type) && is_complex(c.in_type)) {
-    cpu::ReduceCall parts = c;
+void reduce(const ReduceCall& c, const Layout& layout) {
+  if (c.kind == ReduceKind::kSum && is_complex(c.type) && is_complex(c.in_type)) {
+    ReduceCall parts = c;
     parts.type = to_real_type(c.type);
     parts.in_type = to_real_type(c.in_type);
     if (c.out_type != ScalarType::Undefined) parts.out_type = to_real_type(c.out_type);
@@ -332,9 +330,8 @@ void reduce(const cpu::ReduceCall& c, const Layout& layout) {
   r.op = instance(op_name(c.kind), acc.c_str());
   r.acc = acc;
   r.acc_size = is_bool ? 4 : element_size(c.type);
-  r.store = c.finish == cpu::ReduceFinish::kPower
-                ? instance("argand::StoreFinished", acc.c_str(), code_type(out_type), true)
-                : instance("argand::StoreFinished", acc.c_str(), code_type(out_type));
+  r.store = c.finish == ReduceFinish::kPower ? instance("argand::StoreFinished", acc.c_str(), code_type(out_type), true)
+                                             : instance("argand::StoreFinished", acc.c_str(), code_type(out_type));
   r.store_object = &store;
   r.center = c.center;
   r.parameter = c.parameter;

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "argand/kernels/cpu/reduce.h"
+#include "argand/kernels/api/reduce.h"
 #include "argand/kernels/cuda/reduce_shape.cuh"
 
 namespace argand::cuda {
@@ -25,11 +25,11 @@ struct Reduction {
 struct FinishedStore {
   void* out;
   FinishArguments finish;
-  FinishedStore(void* to, cpu::ReduceFinish what, double number, const void* center = nullptr);
+  FinishedStore(void* to, ReduceFinish what, double number, const void* center = nullptr);
 };
 
 // Stores every result once, in one or more launches.
-void reduce_with(const Reduction& reduction, const void* in, const cpu::ReduceLayout& layout);
+void reduce_with(const Reduction& reduction, const void* in, const ReduceLayout& layout);
 
 // The chunks of a long reduction, of `step` elements each.
 struct Chunks {

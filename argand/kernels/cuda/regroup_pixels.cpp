@@ -10,11 +10,11 @@ namespace {
 constexpr int64_t kAtOnce = 8;  // channels that the engines read at once
 constexpr int64_t kMost = int64_t{1} << 31;
 
-bool is_flat(const cpu::ConvShape& s) {
+bool is_flat(const ConvShape& s) {
   return s.in[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0 && s.out[0] == 1 && s.stride[1] == s.stride[2] &&
          s.dilation == decltype(s.dilation){1, 1, 1};
 }
-bool is_single_tap(const cpu::ConvShape& s) { return s.kernel_size() == 1 && s.padding[1] == 0 && s.padding[2] == 0; }
+bool is_single_tap(const ConvShape& s) { return s.kernel_size() == 1 && s.padding[1] == 0 && s.padding[2] == 0; }
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -55,23 +55,23 @@ struct Taps {
         padding(padding_before + lead) {}
 };
 
-Regrouping image_of(const cpu::ConvShape& s) {
+Regrouping image_of(const ConvShape& s) {
   const int64_t stride = s.stride[1];
   if (is_single_tap(s)) return {s.n, s.c, s.in, s.out, s.c, stride, 1, 0, 0};
   const Taps h(s.kernel[1], s.padding[1], stride), w(s.kernel[2], s.padding[2], stride);
   const std::array<int64_t, 3> out{1, s.out[1] + h.count - 1, s.out[2] + w.count - 1};
   return {s.n, s.c, s.in, out, round_up(s.c * stride * stride, kAtOnce), stride, stride, h.padding, w.padding};
 }
-Regrouping weight_of(const cpu::ConvShape& s) {
+Regrouping weight_of(const ConvShape& s) {
   const int64_t stride = s.stride[1];
   const Taps h(s.kernel[1], s.padding[1], stride), w(s.kernel[2], s.padding[2], stride);
   return {s.o,    s.c,    s.kernel, {1, h.count, w.count}, round_up(s.c * stride * stride, kAtOnce), stride,
           stride, h.lead, w.lead};
 }
 
-cpu::ConvShape shape_of(const cpu::ConvShape& s) {
+ConvShape shape_of(const ConvShape& s) {
   const Regrouping image = image_of(s);
-  cpu::ConvShape to = s;
+  ConvShape to = s;
   to.c = image.channels;
   to.in = image.out;
   if (!is_single_tap(s)) to.kernel = weight_of(s).out;
@@ -86,7 +86,7 @@ int64_t bytes_of(const Regrouping& r, ScalarType dtype) {
 
 }  // namespace
 
-bool gains_by_regrouping(const cpu::ConvShape& s, ScalarType dtype) {
+bool gains_by_regrouping(const ConvShape& s, ScalarType dtype) {
   constexpr int64_t kFew = 4;
   if (!s.channels_last || s.groups != 1 || element_size(dtype) != 2 || !is_flat(s)) return false;
   if (is_single_tap(s)) {
@@ -98,7 +98,7 @@ bool gains_by_regrouping(const cpu::ConvShape& s, ScalarType dtype) {
   return s.n * r.out[1] * r.out[2] < kMost && s.in[1] < kMost && s.in[2] < kMost && s.c < kMost;
 }
 
-Regrouped::Regrouped(const cpu::ConvShape& s, ScalarType dtype, const void* from, const void* weight)
+Regrouped::Regrouped(const ConvShape& s, ScalarType dtype, const void* from, const void* weight)
     : shape(shape_of(s)), x(bytes_of(image_of(s), dtype)), w(weight) {
   regroup(image_of(s), dtype, from, x.data());
   if (is_single_tap(s)) return;

@@ -1,5 +1,5 @@
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
-#include "argand/kernels/detection.h"
 #include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/row_norm.cuh";
 
-void row_norm(const cpu::RowNorm& c, const void* x, const void* bias, double eps, void* y, void* mean, void* rstd) {
+void row_norm(const RowNormCall& c, const void* x, const void* bias, double eps, void* y, void* mean, void* rstd) {
   const int64_t n = c.channels * c.inner;
   const bool columns = c.inner == 1;
   const int width = vector_width(c.type, n, x, y, columns ? c.weight : nullptr, columns ? bias : nullptr);
@@ -22,7 +22,7 @@ void row_norm(const cpu::RowNorm& c, const void* x, const void* bias, double eps
            c.centered, eps, w);
 }
 
-void row_norm_backward(const cpu::RowNorm& c, const void* g, const void* x, const void* mean, const void* rstd,
+void row_norm_backward(const RowNormCall& c, const void* g, const void* x, const void* mean, const void* rstd,
                        void* grad_x, void* grad_weight, void* grad_bias) {
   const int64_t n = c.channels * c.inner;
   const bool columns = c.inner == 1;

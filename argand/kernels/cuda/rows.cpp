@@ -2,7 +2,7 @@
 #include <bit>
 #include <limits>
 
-#include "argand/kernels/checked_rows.h"
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/add_at.h"
 #include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/group_rows.h"
@@ -36,7 +36,7 @@ Units units_for(int64_t row_bytes, const void* a, const void* b) {
 }
 
 template <class I, class... Given>
-void launch_rows(const char* name, const Units& units, const char* index_type, const cpu::RowBlock& s, int64_t n,
+void launch_rows(const char* name, const Units& units, const char* index_type, const RowBlock& s, int64_t n,
                  int64_t total, Given... given) {
   launch(kernel_instance(kHeader, name, units.type, index_type), {blocks_for(total, kThreads * kItems), kThreads},
          given..., static_cast<I>(n), static_cast<I>(s.rows), static_cast<I>(units.per_row), static_cast<I>(total));
@@ -44,7 +44,7 @@ void launch_rows(const char* name, const Units& units, const char* index_type, c
 
 // Uses 32-bit arithmetic if it can hold all numbers; a block may count slightly more units than there are.
 template <class... Given>
-void launch_rows(const char* name, const Units& units, const cpu::RowBlock& s, int64_t n, Given... given) {
+void launch_rows(const char* name, const Units& units, const RowBlock& s, int64_t n, Given... given) {
   const int64_t total = s.outer * n * units.per_row;
   if (std::max(total, s.rows) <= kMaxCount)
     launch_rows<unsigned>(name, units, "unsigned", s, n, total, given...);
@@ -59,8 +59,8 @@ struct Numbers {
 };
 
 template <class I>
-void launch_take_long_rows(const Units& units, const char* index_type, const cpu::RowBlock& s, int64_t n,
-                           const void* from, void* to, const Numbers& numbers) {
+void launch_take_long_rows(const Units& units, const char* index_type, const RowBlock& s, int64_t n, const void* from,
+                           void* to, const Numbers& numbers) {
   const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t of_row = ceil_div(units.per_row, kTakeItems * kWarp), pieces = s.outer * n * of_row;
   const int64_t piece = ceil_div(ceil_div(units.per_row, of_row), kWarp) * kWarp;  // all of about the same size
@@ -70,7 +70,7 @@ void launch_take_long_rows(const Units& units, const char* index_type, const cpu
          static_cast<I>(pieces), numbers.op ? error_slot() : nullptr, numbers.op);
 }
 
-void take_long_rows(const Units& units, const cpu::RowBlock& s, int64_t n, const void* from, void* to,
+void take_long_rows(const Units& units, const RowBlock& s, int64_t n, const void* from, void* to,
                     const Numbers& numbers) {
   if (std::max(s.outer * n * units.per_row, s.rows) <= kMaxCount)
     launch_take_long_rows<unsigned>(units, "unsigned", s, n, from, to, numbers);
@@ -78,7 +78,7 @@ void take_long_rows(const Units& units, const cpu::RowBlock& s, int64_t n, const
     launch_take_long_rows<unsigned long long>(units, "unsigned long long", s, n, from, to, numbers);
 }
 
-void take_rows(const void* from, const cpu::RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, void* to) {
+void take_rows(const void* from, const RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, void* to) {
   if (s.outer * n * s.inner == 0) return;
   const Units units = units_for(s.inner * item_size, from, to);
   if (units.per_row >= kWarp) return take_long_rows(units, s, n, from, to, {index, kLong});
@@ -94,7 +94,7 @@ bool take_checked_rows(const char* op, const void* from, int64_t rows, int64_t r
   return true;
 }
 
-void put_rows(void* to, const cpu::RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, const void* from) {
+void put_rows(void* to, const RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, const void* from) {
   if (s.outer * n * s.inner == 0) return;
   if (n > kMaxCount) throw NotOnDevice("2^31 indices or more");
   const bool alone = n == 1;
@@ -109,7 +109,7 @@ void put_rows(void* to, const cpu::RowBlock& s, int64_t item_size, const int64_t
 }
 
 // `operation` names a struct of combine_rows.cuh.
-void combine_rows(const char* header, const char* operation, void* to, const cpu::RowBlock& s, ScalarType type,
+void combine_rows(const char* header, const char* operation, void* to, const RowBlock& s, ScalarType type,
                   const int64_t* index, int64_t n, const void* from) {
   if (n > kMaxCount || s.rows > std::numeric_limits<uint32_t>::max())
     throw NotOnDevice("2^31 indices or more, or 2^32 rows or more");
@@ -131,12 +131,11 @@ void combine_rows(const char* header, const char* operation, void* to, const cpu
            s.rows, s.inner, columns, static_cast<const void*>(parts.as<void>()));
 }
 
-void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64_t* index, int64_t n,
-              const void* from) {
+void add_rows(void* to, const RowBlock& given, ScalarType type, const int64_t* index, int64_t n, const void* from) {
   if (given.outer * n * given.inner == 0) return;
   if (given.outer * given.inner == 1 && adds_in_tiles(given.rows, type, n))
     return add_at_in_tiles(to, given.rows, type, index, n, from, nullptr);
-  cpu::RowBlock s = given;
+  RowBlock s = given;
   if (is_complex(type)) {  // real and imaginary parts are columns of their own
     s.inner *= 2;
     type = to_real_type(type);

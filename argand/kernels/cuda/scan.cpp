@@ -32,7 +32,7 @@ void launch_rows(const Scan& scan, const void* in, const void* before, int64_t r
               args, sizes);
 }
 
-void launch_columns(const Scan& scan, const void* in, const void* before, const cpu::ScanShape& s, Chunks chunks) {
+void launch_columns(const Scan& scan, const void* in, const void* before, const ScanShape& s, Chunks chunks) {
   const std::string text = instance("scan_columns", scan.in.c_str(), scan.op.c_str(), scan.store.c_str());
   int64_t lines = s.outer * s.inner, n = s.n, inner = s.inner;
   void* args[] = {&in, const_cast<void*>(scan.store_object), &before, &lines, &n, &inner, &chunks.step, &chunks.count};
@@ -44,7 +44,7 @@ void launch_columns(const Scan& scan, const void* in, const void* before, const 
 constexpr int64_t kShortRow = 16;
 
 // Few long lines are cut, so that there is work for all of the device; then the elements are read twice.
-Chunks chunks_of(const cpu::ScanShape& s, bool by_rows) {
+Chunks chunks_of(const ScanShape& s, bool by_rows) {
   const int64_t lines = s.outer * s.inner;
   constexpr int64_t kRowChunk = 16384, kColumnChunk = 64, kRows = 1024, kColumns = 131072;
   const int64_t count = by_rows ? std::min(ceil_div(s.n, kRowChunk), ceil_div(kRows, lines))
@@ -56,7 +56,7 @@ Chunks chunks_of(const cpu::ScanShape& s, bool by_rows) {
 }
 
 // `r` is the same operation as a reduction, for the totals of chunks; `addresses`: of all arrays, combined by |.
-void scan_with(const Reduction& r, const void* in, const cpu::ScanShape& s, uintptr_t addresses) {
+void scan_with(const Reduction& r, const void* in, const ScanShape& s, uintptr_t addresses) {
   if (s.outer * s.n * s.inner == 0) return;
   const Scan scan{r.complex ? kComplexHeader : kHeader, r.in, r.op, r.store, r.store_object};
   const bool by_rows = s.inner == 1 && s.n > kShortRow;
@@ -81,13 +81,13 @@ void scan_with(const Reduction& r, const void* in, const cpu::ScanShape& s, uint
   launch_columns(scan, in, totals.as<void>(), s, chunks);
 }
 
-const char* op_name(cpu::ScanKind kind) {
+const char* op_name(ScanKind kind) {
   switch (kind) {
-    case cpu::ScanKind::kSum:
+    case ScanKind::kSum:
       return "argand::SumOp";
-    case cpu::ScanKind::kProd:
+    case ScanKind::kProd:
       return "argand::ProdOp";
-    case cpu::ScanKind::kLogSumExp:
+    case ScanKind::kLogSumExp:
       return "argand::LogSumExpOp";
   }
   ARGAND_ASSERT(false, "scan: a kind without an operation");
@@ -98,8 +98,8 @@ ScalarType accumulator(ScalarType t) {
   return t == kFloat ? kDouble : t;
 }
 
-void scan(cpu::ScanKind kind, const void* in, void* out, ScalarType type, const cpu::ScanShape& shape) {
-  if (is_complex(type) && kind == cpu::ScanKind::kSum)  // real and imaginary parts are columns of their own
+void scan(ScanKind kind, const void* in, void* out, ScalarType type, const ScanShape& shape) {
+  if (is_complex(type) && kind == ScanKind::kSum)  // real and imaginary parts are columns of their own
     return cuda::scan(kind, in, out, to_real_type(type), {shape.outer, shape.n, 2 * shape.inner});
   Reduction r;
   r.complex = is_complex(type);
@@ -113,8 +113,7 @@ void scan(cpu::ScanKind kind, const void* in, void* out, ScalarType type, const 
   scan_with(r, in, shape, reinterpret_cast<uintptr_t>(out));
 }
 
-void scan_linear(const void* in, const void* factor, void* out, ScalarType type, bool reverse,
-                 const cpu::ScanShape& s) {
+void scan_linear(const void* in, const void* factor, void* out, ScalarType type, bool reverse, const ScanShape& s) {
   const int64_t lines = s.outer * s.inner;
   const Kernel k = kernel_instance(is_complex(type) ? kComplexHeader : kHeader, "scan_linear", code_type(type),
                                    code_type(accumulator(type)));
@@ -127,7 +126,7 @@ struct RunningExtremeStore {
 };
 
 void scan_extreme(bool largest, const void* in, void* values, int64_t* indices, ScalarType type,
-                  const cpu::ScanShape& shape) {
+                  const ScanShape& shape) {
   const RunningExtremeStore store{values, indices};
   const Reduction r = extreme_reduction(type, largest, false,
                                         instance("argand::StoreRunningExtreme", extreme_type(type), type), &store);

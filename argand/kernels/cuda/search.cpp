@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-void search_sorted(const cpu::SearchCall& c) {
+void search_sorted(const SearchCall& c) {
   const char* out_type = device_type_name(c.out_int32 ? kInt : kLong);
   launch(kernel_instance("argand/kernels/cuda/search.cuh", "search_sorted", c.type, c.right, out_type),
          {blocks_for(c.count, kThreads), kThreads}, c.rows, c.order, c.values, SearchShape{c.n, c.count, c.per_row},

@@ -1,4 +1,4 @@
-// Elements that depend only on their positions: as in kernels/sequence.h.
+// Elements that depend only on their positions: as in kernels/api/sequence.h.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"

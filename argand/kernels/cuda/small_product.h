@@ -1,7 +1,7 @@
 // Matrix products that are too small to fill a GPU: one kernel, where cuBLASLt would run a product, the sum of its
 // parts and the sums of an operand one after the other.
 #pragma once
-#include "argand/kernels/matrix_product.h"
+#include "argand/kernels/api/matrix_product.h"
 
 namespace argand::cuda {
 

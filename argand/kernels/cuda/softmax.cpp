@@ -7,7 +7,7 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/softmax.cuh";
 constexpr int kThreads = 256;
 
-void softmax(bool log, const void* in, void* out, ScalarType type, const cpu::SoftmaxShape& s) {
+void softmax(bool log, const void* in, void* out, ScalarType type, const SoftmaxShape& s) {
   if (s.inner != 1)
     return launch(kernel_instance(kHeader, "softmax_columns", type, log),
                   {blocks_for(s.outer * s.inner, kThreads), kThreads}, in, out, s.outer, s.n, s.inner);
@@ -19,7 +19,7 @@ void softmax(bool log, const void* in, void* out, ScalarType type, const cpu::So
 }
 
 void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type,
-                      const cpu::SoftmaxShape& s) {
+                      const SoftmaxShape& s) {
   if (s.inner != 1)
     return launch(kernel_instance(kHeader, "softmax_backward_columns", type, log),
                   {blocks_for(s.outer * s.inner, kThreads), kThreads}, grad, result, out, s.outer, s.n, s.inner);

@@ -1,4 +1,4 @@
-#include "argand/kernels/cpu/sort.h"
+#include "argand/kernels/api/sort.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,14 +23,14 @@ constexpr int64_t kKept = 16 * kThreads;  // elements that a block keeps in regi
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 unsigned power_of_two(int64_t n) { return static_cast<unsigned>(std::bit_ceil(static_cast<uint64_t>(n))); }
 
-void check_rows(const cpu::SortRows& r) {
+void check_rows(const SortRows& r) {
   if (r.inner != 1) throw NotOnDevice("rows that are not contiguous");
   if (r.n > kMostRadixElements) throw NotOnDevice("rows of about 2^32 elements or more");
 }
 
 // ---- short rows
 
-ShortRows short_rows(const cpu::SortRows& r, bool descending) {
+ShortRows short_rows(const SortRows& r, bool descending) {
   ShortRows s{r.outer, r.n, 1, power_of_two(r.n), descending};
   s.together = std::min(static_cast<unsigned>(kMostShort) / s.length, power_of_two(std::min(r.outer, kMostShort)));
   return s;
@@ -52,7 +52,7 @@ SelectShape select_shape(int64_t n, int64_t source_n, unsigned chunks, int64_t c
 // How many elements of a chunk a thread keeps.
 int kept_items(int64_t n, int64_t chunks) { return ceil_div(n, chunks) <= kKept ? 16 : 0; }
 
-void select_first(const cpu::SortRows& r, int64_t count, bool descending, void* values, int64_t* indices) {
+void select_first(const SortRows& r, int64_t count, bool descending, void* values, int64_t* indices) {
   // Few long rows are cut, so that there is work for all of the device, and the first of each chunk compete again.
   const int64_t wanted = ceil_div(int64_t{4} * multi_processor_count(), r.outer);
   const int64_t chunks = std::clamp<int64_t>(r.n / std::max(kKept, 4 * count), 1, wanted);
@@ -77,7 +77,7 @@ void select_first(const cpu::SortRows& r, int64_t count, bool descending, void* 
 
 // ---- the blocks
 
-void sort_first(const cpu::SortRows& r, int64_t count, bool descending, void* values, int64_t* indices) {
+void sort_first(const SortRows& r, int64_t count, bool descending, void* values, int64_t* indices) {
   check_rows(r);
   if (count == 0 || r.outer == 0) return;
   if (r.n <= kMostShort) {
@@ -93,7 +93,7 @@ void sort_numbers(const int64_t* in, int64_t n, int bits, uint32_t* numbers, uin
   radix_sort(in, nullptr, n, 0, bits, numbers, positions);
 }
 
-void pick(const cpu::SortRows& r, cpu::Pick what, int64_t nth, void* values, int64_t* indices) {
+void pick(const SortRows& r, Pick what, int64_t nth, void* values, int64_t* indices) {
   check_rows(r);
   if (r.outer == 0) return;
   const int kind = static_cast<int>(what);
@@ -104,7 +104,7 @@ void pick(const cpu::SortRows& r, cpu::Pick what, int64_t nth, void* values, int
   }
   // One block would take long for a row of many elements, and few of them leave most of the device idle.
   const bool by_block = r.n <= 8 * kKept || r.outer >= 64;
-  if (what != cpu::Pick::kMode && by_block)
+  if (what != Pick::kMode && by_block)
     return launch(kernel_instance(kSelectHeader, "select_one", r.type, kept_items(r.n, 1), kind),
                   {blocks_for(r.outer, 1), kThreads}, r.in, select_shape(r.n, r.n, 1, 1, false), nth, values, indices);
   const int64_t all = r.outer * r.n;
@@ -113,7 +113,7 @@ void pick(const cpu::SortRows& r, cpu::Pick what, int64_t nth, void* values, int
   radix_sort(r, r.n, false, sorted.data(), order.as<int64_t>());
   const auto* from = static_cast<const void*>(sorted.data());
   const auto* at = static_cast<const int64_t*>(order.data());
-  if (what == cpu::Pick::kMode)
+  if (what == Pick::kMode)
     return launch(kernel_instance(kRadixHeader, "mode_of_sorted", r.type), {blocks_for(r.outer, 1), kModeThreads}, from,
                   at, r.n, values, indices);
   launch(kernel_instance(kRadixHeader, "pick_of_sorted", r.type, kind),

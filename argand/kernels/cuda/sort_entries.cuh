@@ -57,7 +57,7 @@ __device__ void sort_stretches(Entry* entries, unsigned total, unsigned length) 
   __syncthreads();
 }
 
-// The element that is picked of a row: cpu::Pick.
+// The element that is picked of a row: Pick.
 inline constexpr int kNth = 0, kMedian = 1, kNanMedian = 2, kMode = 3;
 
 // The rank of what is picked among n elements, `nans` of which, the last ones in order, are NaN.

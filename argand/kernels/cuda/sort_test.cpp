@@ -41,12 +41,12 @@ class Rows {
       : outer_(outer), n_(n), host_(random_elements<T>(outer * n, few, static_cast<unsigned>(n))), device_(host_) {}
 
   void sorts(int64_t count, bool descending) const {
-    same(count, [&](const cpu::SortRows& rows, const Device& on, void* values, int64_t* indices) {
+    same(count, [&](const SortRows& rows, const Device& on, void* values, int64_t* indices) {
       blocks::sort_first.on(on)(rows, count, descending, values, indices);
     });
   }
-  void picks(cpu::Pick what, int64_t nth) const {
-    same(1, [&](const cpu::SortRows& rows, const Device& on, void* values, int64_t* indices) {
+  void picks(Pick what, int64_t nth) const {
+    same(1, [&](const SortRows& rows, const Device& on, void* values, int64_t* indices) {
       blocks::pick.on(on)(rows, what, nth, values, indices);
     });
   }
@@ -78,10 +78,10 @@ void compare_all(int64_t outer, int64_t n) {
     for (const bool descending : {false, true})
       for (const int64_t count : {n, n / 2, std::min<int64_t>(n, 50), int64_t{1}})
         if (count > 0) rows.sorts(count, descending);
-    rows.picks(cpu::Pick::kNth, n / 3);
-    rows.picks(cpu::Pick::kMedian, 0);
-    rows.picks(cpu::Pick::kNanMedian, 0);
-    rows.picks(cpu::Pick::kMode, 0);
+    rows.picks(Pick::kNth, n / 3);
+    rows.picks(Pick::kMedian, 0);
+    rows.picks(Pick::kNanMedian, 0);
+    rows.picks(Pick::kMode, 0);
   }
 }
 

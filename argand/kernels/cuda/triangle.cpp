@@ -10,7 +10,7 @@ namespace {
 constexpr int kThreads = 256;
 
 template <class I>
-void launch_zero(const char* unit, const char* number, void* matrices, const cpu::Matrices& s, int64_t diagonal,
+void launch_zero(const char* unit, const char* number, void* matrices, const Matrices& s, int64_t diagonal,
                  bool lower) {
   const int64_t n = s.count * s.rows * s.columns;
   launch(kernel_instance("argand/kernels/cuda/triangle.cuh", "zero_outside", unit, number),
@@ -18,7 +18,7 @@ void launch_zero(const char* unit, const char* number, void* matrices, const cpu
          static_cast<I>(s.columns), diagonal, lower);
 }
 
-void zero_outside(void* matrices, const cpu::Matrices& s, int64_t item_size, int64_t diagonal, bool lower) {
+void zero_outside(void* matrices, const Matrices& s, int64_t item_size, int64_t diagonal, bool lower) {
   constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long",
                                     "Vec<unsigned long long, 2>"};
   const char* unit = kTypes[std::countr_zero(static_cast<uint64_t>(item_size))];

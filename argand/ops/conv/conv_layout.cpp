@@ -6,7 +6,7 @@ Dims conv_strides(IntArrayRef sizes, const Tensor& a, const Tensor& b) {
   return channel_strides(sizes, has_channels_last(a) || has_channels_last(b));
 }
 
-ChannelLayout conv_layout(cpu::ConvShape& shape, const Tensor& a, const Tensor& b) {
+ChannelLayout conv_layout(ConvShape& shape, const Tensor& a, const Tensor& b) {
   const size_t ndim = a.sizes().size();
   const bool given = has_channels_last(a) || has_channels_last(b);
   shape.channels_last =

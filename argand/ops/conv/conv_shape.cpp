@@ -31,7 +31,7 @@ void check_options(const std::string& op, size_t spatial, const ConvOptions& o) 
 
 }  // namespace
 
-cpu::ConvShape conv_shape(const char* given_op, IntArrayRef input, IntArrayRef weight, const ConvOptions& o) {
+ConvShape conv_shape(const char* given_op, IntArrayRef input, IntArrayRef weight, const ConvOptions& o) {
   const size_t spatial = weight.size() < 2 ? 0 : weight.size() - 2;
   const std::string op = name(given_op, spatial);
   ARGAND_CHECK(ShapeError, spatial >= 1 && spatial <= 3, op, ": expected weight with 1 to 3 spatial dimensions, got ",
@@ -44,7 +44,7 @@ cpu::ConvShape conv_shape(const char* given_op, IntArrayRef input, IntArrayRef w
                input);
   ARGAND_CHECK(ShapeError, weight[0] % o.groups == 0, op, ": the output channels (", weight[0],
                ") must be divisible by groups (", o.groups, ")");
-  cpu::ConvShape s;
+  ConvShape s;
   s.n = input[0];
   s.c = input[1];
   s.o = weight[0];
@@ -66,7 +66,7 @@ cpu::ConvShape conv_shape(const char* given_op, IntArrayRef input, IntArrayRef w
   return s;
 }
 
-Dims conv_output_sizes(const cpu::ConvShape& s, size_t spatial) {
+Dims conv_output_sizes(const ConvShape& s, size_t spatial) {
   Dims out{s.n, s.o};
   for (size_t d = 3 - spatial; d < 3; ++d) out.push_back(s.out[d]);
   return out;

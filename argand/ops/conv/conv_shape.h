@@ -1,7 +1,7 @@
 // Derives the shape of a convolution from an op's arguments, with all checks of the user's input.
 #pragma once
 #include "argand/core/tensor.h"
-#include "argand/kernels/cpu/conv.h"
+#include "argand/kernels/api/conv.h"
 
 namespace argand::ops {
 
@@ -11,9 +11,9 @@ struct ConvOptions {
 };
 
 // input [N, C, spatial...], weight [O, C / groups, kernel...].
-cpu::ConvShape conv_shape(const char* op, IntArrayRef input, IntArrayRef weight, const ConvOptions& o);
+ConvShape conv_shape(const char* op, IntArrayRef input, IntArrayRef weight, const ConvOptions& o);
 // [N, O, output spatial...]
-Dims conv_output_sizes(const cpu::ConvShape& s, size_t spatial);
+Dims conv_output_sizes(const ConvShape& s, size_t spatial);
 // The input size that a transposed convolution gives.
 Dims conv_transpose_sizes(const char* op, IntArrayRef input, IntArrayRef weight, const ConvOptions& o,
                           IntArrayRef output_padding);

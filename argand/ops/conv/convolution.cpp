@@ -2,8 +2,8 @@
 //
 // y = conv(x, w), gx = input_grad(gy, w) and gw = weight_grad(gy, x) are bilinear, and the gradient of each is the
 // other two: so gradients of any order exist, and a transposed convolution is input_grad under another name.
+#include "argand/kernels/api/conv_parameter_grads.h"
 #include "argand/kernels/blocks.h"
-#include "argand/kernels/conv_parameter_grads.h"
 #include "argand/ops/conv/args.h"
 #include "argand/ops/conv/conv_layout.h"
 #include "argand/ops/conv/conv_shape.h"
@@ -33,11 +33,11 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
       "Convolution of [N, C, spatial...] with [O, C / groups, kernel...], one to three spatial dimensions.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kConvTypes;
-  static cpu::ConvShape shape(const Args& a) {
+  static ConvShape shape(const Args& a) {
     return conv_shape("conv", a.input.sizes(), a.weight.sizes(), {a.stride, a.padding, a.dilation, a.groups});
   }
   static TensorMeta infer(const Args& a) {
-    const cpu::ConvShape s = shape(a);
+    const ConvShape s = shape(a);
     const char* op = "convolution";
     check_same_dtype(op, "input", a.input, "weight", a.weight);
     if (a.bias.defined()) {
@@ -49,7 +49,7 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
     return {sizes, a.input.dtype(), conv_strides(sizes, a.input, a.weight)};
   }
   static void run(const Args& a, Tensor& out) {
-    cpu::ConvShape s = shape(a);
+    ConvShape s = shape(a);
     const ChannelLayout layout = conv_layout(s, a.input, a.weight);
     const Tensor x = layout.of(a.input), w = layout.of(a.weight), b = exec::dense(a.bias), y = layout.to_write(out);
     blocks::conv_forward.on(out.device())(s, out.dtype(), x.impl().data(), w.impl().data(),
@@ -103,7 +103,7 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
   static constexpr auto doc = "The gradient of a convolution with respect to its input; a transposed convolution.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kConvTypes;
-  static cpu::ConvShape shape(const Args& a) {
+  static ConvShape shape(const Args& a) {
     return conv_shape("conv", a.input_size, a.weight.sizes(), {a.stride, a.padding, a.dilation, a.groups});
   }
   static TensorMeta infer(const Args& a) {
@@ -114,7 +114,7 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
     return {a.input_size, a.grad_output.dtype(), conv_strides(a.input_size, a.grad_output, a.weight)};
   }
   static void run(const Args& a, Tensor& out) {
-    cpu::ConvShape s = shape(a);
+    ConvShape s = shape(a);
     const ChannelLayout layout = conv_layout(s, a.grad_output, a.weight);
     const Tensor g = layout.of(a.grad_output), w = layout.of(a.weight), x = layout.to_write(out);
     blocks::conv_input_grad.on(out.device())(s, out.dtype(), g.impl().data(), w.impl().data(), x.impl().data());
@@ -146,12 +146,12 @@ struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
       "asked for.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kConvTypes;
-  static cpu::ConvShape shape(const Args& a) {
+  static ConvShape shape(const Args& a) {
     return conv_shape("conv", a.input.sizes(), a.weight_size, {a.stride, a.padding, a.dilation, a.groups});
   }
   static TensorMetas infer(const Args& a) {
     check_same_dtype("_conv_weight_grad", "grad_output", a.grad_output, "input", a.input);
-    const cpu::ConvShape s = shape(a);
+    const ConvShape s = shape(a);
     const Dims expected = conv_output_sizes(s, a.weight_size.size() - 2);
     ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected),
                  "_conv_weight_grad: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
@@ -159,7 +159,7 @@ struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
             {{a.bias ? s.o : 0}, a.grad_output.dtype()}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    cpu::ConvShape s = shape(a);
+    ConvShape s = shape(a);
     const ChannelLayout layout = conv_layout(s, a.grad_output, a.input);
     const Tensor g = layout.of(a.grad_output), x = layout.of(a.input), w = layout.to_write(outs[0]);
     const void *gy = g.impl().data(), *in = x.impl().data();
@@ -168,7 +168,7 @@ struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
         blocks::conv_parameter_grads.on(g.device())(s, g.dtype(), gy, in, w.impl().data(), outs[1].impl().data());
     if (!both) blocks::conv_weight_grad.on(g.device())(s, g.dtype(), gy, in, w.impl().data());
     layout.put(outs[0], w);
-    if (a.bias && !both) reduce_into(outs[1], cpu::ReduceKind::kSum, g, all_but_channels(g.dim()));
+    if (a.bias && !both) reduce_into(outs[1], ReduceKind::kSum, g, all_but_channels(g.dim()));
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());

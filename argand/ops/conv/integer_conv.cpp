@@ -8,7 +8,7 @@ namespace argand::ops {
 
 Tensor integer_conv(const Tensor& input, const Tensor& weight, const Tensor& bias, const ConvOptions& o) {
   const size_t spatial = weight.sizes().size() - 2;
-  const cpu::ConvShape s = conv_shape("conv", input.sizes(), weight.sizes(), o);
+  const ConvShape s = conv_shape("conv", input.sizes(), weight.sizes(), o);
   const Dims out = conv_output_sizes(s, spatial);
   Dims amounts;
   for (size_t i = spatial; i-- > 0;)

@@ -3,7 +3,8 @@
 
 #include <cmath>
 
-#include "argand/kernels/fourier.h"
+#include "argand/kernels/api/fourier.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/fft/args.h"
 

@@ -3,6 +3,7 @@
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cpu/check_index.h"
 #include "argand/runtime/backend.h"
 
 namespace argand::ops {
@@ -25,7 +26,7 @@ Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t
     }
     return t;
   }
-  return checked_on_device(op, index, bound, dim, wrap, cpu::kNoIgnoredIndex);
+  return checked_on_device(op, index, bound, dim, wrap, kNoIgnoredIndex);
 }
 
 Tensor checked_on_device(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap, int64_t ignored) {

@@ -1,6 +1,7 @@
 // embedding: rows of a table, and the gradient of the table.
 #include "argand/base/ignored.h"
-#include "argand/kernels/checked_rows.h"
+#include "argand/kernels/api/checked_rows.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"

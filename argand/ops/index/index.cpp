@@ -5,6 +5,7 @@
 #include "argand/exec/overlap.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/gather.h"
+#include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/runs.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/advanced.h"
@@ -86,7 +87,7 @@ struct IndexedRows : IndexedShape {
     rows = exec::dense(rows);
   }
   const int64_t* numbers() const { return static_cast<const int64_t*>(rows.impl().data()); }
-  cpu::RowBlock block;
+  RowBlock block;
   Tensor ordered;  // self
   Tensor rows;     // one number per element of B
 };

@@ -1,4 +1,6 @@
 // Slices along one dimension, chosen by a vector of indices: index_select, index_add, index_copy, index_fill, take.
+#include "argand/kernels/cpu/rows.h"
+
 #include <algorithm>
 
 #include "argand/base/checked.h"
@@ -35,7 +37,7 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
       self.sizes(), " source.shape = ", source.sizes());
 }
 
-cpu::RowBlock block_of(const Tensor& t, int64_t dim) {
+RowBlock block_of(const Tensor& t, int64_t dim) {
   const DimSplit a(t.sizes(), dim);
   return {a.outer, a.size, a.inner};
 }

@@ -5,7 +5,8 @@
 
 namespace argand::ops {
 
-// The shape by which the blocks of kernels/along_dim.h walk through the elements of `index` and of the contiguous `t`.
+// The shape by which the blocks of kernels/api/along_dim.h walk through the elements of `index` and of the contiguous
+// `t`.
 AlongDim along(const Tensor& index, const Tensor& t, int64_t dim);
 
 // For each element of `index`, the position in the contiguous `t` that it points to.

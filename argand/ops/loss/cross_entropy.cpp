@@ -1,6 +1,6 @@
 // Cross entropy of logits, with class indices (one fused op) or class probabilities as targets.
 #include "argand/exec/autocast.h"
-#include "argand/kernels/cross_entropy_forms.h"
+#include "argand/kernels/api/cross_entropy_forms.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/cross_entropy_ahead.h"
@@ -47,7 +47,7 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     if (run_small(a, outs)) return;
-    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
+    const CrossEntropyTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
     run_rows(t, a.reduction, outs, [&](void* losses, void* weights, void* log_sums) {
       blocks::cross_entropy.on(outs[0].device())(t.call, losses, weights, log_sums);
       return true;
@@ -57,8 +57,8 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
   static bool run_small(const Args& a, std::span<Tensor> outs) {
     const IntArrayRef sizes = a.self.sizes();
     if (a.self.is_cpu() || a.reduction == Reduction::None || !is_small_cross_entropy(sizes[0], sizes[1])) return false;
-    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing,
-                             Targets::kCheckedOnCpu);
+    const CrossEntropyTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing,
+                                Targets::kCheckedOnCpu);
     blocks::small_cross_entropy.on(outs[0].device())("cross_entropy", t.call, a.reduction == Reduction::Mean,
                                                      outs[0].impl().data(), outs[0].dtype(), outs[1].impl().data(),
                                                      outs[2].impl().data(), nullptr);
@@ -99,8 +99,8 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing,
-                             Targets::kCheckedOnCpu);
+    const CrossEntropyTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing,
+                                Targets::kCheckedOnCpu);
     const Tensor log_sum = exec::dense(a.log_sum), scales = exec::dense(a.grad_output, a.log_sum.dtype());
     const Tensor total = exec::dense(a.total_weight, a.log_sum.dtype());
     blocks::cross_entropy_backward.on(out.device())(
@@ -148,7 +148,7 @@ struct CrossEntropySoftmaxFactors : Kernel<CrossEntropySoftmaxFactorsArgs> {
     return {{a.self.sizes()[0]}, op_math_type(a.self.dtype())};
   }
   static void run(const Args& a, Tensor& out) {
-    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
+    const CrossEntropyTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
     blocks::cross_entropy_softmax_factors.on(out.device())(t.call, out.impl().data());
   }
 };

@@ -18,7 +18,7 @@
 #include "argand/exec/forward_mode.h"
 #include "argand/exec/known_ones.h"
 #include "argand/exec/stream.h"
-#include "argand/kernels/cross_entropy_forms.h"
+#include "argand/kernels/api/cross_entropy_forms.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/cross_entropy_call.h"
@@ -90,7 +90,7 @@ class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
 
   void make_unless_expected(const Tensor& g, const Tensor& ready) {
     const CurrentOp current("_cross_entropy_backward");
-    const CrossEntropyCall t("cross_entropy", self, target, {}, ignore_index, 0, Targets::kCheckedOnCpu);
+    const CrossEntropyTensors t("cross_entropy", self, target, {}, ignore_index, 0, Targets::kCheckedOnCpu);
     const Tensor scale = exec::dense(g, expected_.dtype());
     blocks::cross_entropy_backward_unless.on(ready.device())(
         t.call, result(1).impl().data(), scale.impl().data(),
@@ -112,7 +112,7 @@ bool is_large(const Tensor& logits) {
 using Outs = std::array<Tensor, 3>;
 bool run_large(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index, Outs& outs,
                const Tensor& expected, const Tensor& ready) {
-  const CrossEntropyCall t("cross_entropy", logits, target, {}, ignore_index, 0);
+  const CrossEntropyTensors t("cross_entropy", logits, target, {}, ignore_index, 0);
   return run_rows(t, reduction, outs, [&](void* losses, void* weights, void* log_sums) {
     return blocks::cross_entropy_and_gradient.on(logits.device())(
         t.call, reduction == Reduction::Mean, expected.impl().data(), losses, weights, log_sums, ready.impl().data());
@@ -120,7 +120,7 @@ bool run_large(const Tensor& logits, const Tensor& target, int64_t reduction, in
 }
 void run_small(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index, Outs& outs,
                const Tensor& ready) {
-  const CrossEntropyCall t("cross_entropy", logits, target, {}, ignore_index, 0, Targets::kCheckedOnCpu);
+  const CrossEntropyTensors t("cross_entropy", logits, target, {}, ignore_index, 0, Targets::kCheckedOnCpu);
   blocks::small_cross_entropy.on(logits.device())("cross_entropy", t.call, reduction == Reduction::Mean,
                                                   outs[0].impl().data(), outs[0].dtype(), outs[1].impl().data(),
                                                   outs[2].impl().data(), ready.impl().data());

@@ -12,11 +12,11 @@ namespace argand::ops {
 enum class Targets { kChecked, kCheckedOnCpu };
 
 // The tensors to which a kernel call points.
-struct CrossEntropyCall {
+struct CrossEntropyTensors {
   Tensor logits, targets, weight;
-  cpu::CrossEntropy call;
-  CrossEntropyCall(const char* op, const Tensor& self, const Tensor& target, const Tensor& class_weight,
-                   int64_t ignore_index, double smoothing, Targets check = Targets::kChecked)
+  CrossEntropyCall call;
+  CrossEntropyTensors(const char* op, const Tensor& self, const Tensor& target, const Tensor& class_weight,
+                      int64_t ignore_index, double smoothing, Targets check = Targets::kChecked)
       : logits(exec::dense(self)),
         targets(check == Targets::kCheckedOnCpu && !self.is_cpu()
                     ? exec::dense(target, kLong)
@@ -36,7 +36,7 @@ struct CrossEntropyCall {
 // Losses, log sums and the total weight of all rows.  `rows(losses, weights, log_sums)` computes those of each row, or
 // returns false; then this returns false, too.
 template <class Rows>
-bool run_rows(const CrossEntropyCall& t, int64_t reduction, std::span<Tensor> outs, Rows rows) {
+bool run_rows(const CrossEntropyTensors& t, int64_t reduction, std::span<Tensor> outs, Rows rows) {
   const ScalarType type = outs[1].dtype();
   const Device& device = outs[0].device();
   const int64_t nbytes = t.call.rows * element_size(type);

@@ -8,8 +8,6 @@
 namespace argand::ops {
 namespace {
 
-using cpu::PairLossKind;
-
 TensorMeta loss_meta(const char* op, const Tensor& self, const Tensor& target, int64_t reduction) {
   check_reduction(op, reduction);
   const Dims sizes = broadcast_shapes(self.sizes(), target.sizes(), op);
@@ -34,7 +32,7 @@ Tensor operand(const Tensor& t, IntArrayRef sizes, ScalarType dtype) {
 
 struct Pair {
   Tensor x, y;
-  cpu::PairLoss call;
+  PairLossCall call;
   Pair(PairLossKind kind, const Tensor& self, const Tensor& target, double parameter) {
     const Dims sizes = broadcast_shapes(self.sizes(), target.sizes(), "loss");
     const ScalarType type = promote_types(self.dtype(), target.dtype());

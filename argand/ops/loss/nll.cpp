@@ -20,7 +20,7 @@ Dims target_sizes(const Tensor& self) {
 // The tensors to which a kernel call points, except the input.
 struct CallTensors {
   Tensor targets, weight;
-  cpu::NllLoss call;
+  NllLossCall call;
   CallTensors(const char* op, const Tensor& self, const Tensor& target, const Tensor& class_weight,
               int64_t ignore_index)
       : targets(class_indices(op, target, self.sizes()[class_dim(self)], ignore_index)),

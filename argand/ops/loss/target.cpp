@@ -3,6 +3,7 @@
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cpu/cross_entropy.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/index/bounds.h"
 

@@ -190,7 +190,7 @@ struct LinearWeightGrad : Kernel<LinearWeightGradArgs> {
     const Tensor turned = exec::alias(g, {out, g.sizes()[0]}, {g.strides()[1], g.strides()[0]}, g.storage_offset());
     if (a.bias && product_and_sums(turned, x, outs[0], outs[1])) return;
     product(turned, x, outs[0]);
-    if (a.bias) reduce_into(outs[1], cpu::ReduceKind::kSum, g, {0});
+    if (a.bias) reduce_into(outs[1], ReduceKind::kSum, g, {0});
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());

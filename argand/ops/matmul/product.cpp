@@ -2,8 +2,8 @@
 
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
+#include "argand/kernels/api/product_and_sums.h"
 #include "argand/kernels/blocks.h"
-#include "argand/kernels/product_and_sums.h"
 
 namespace argand::ops {
 namespace {

@@ -1,4 +1,6 @@
 // batch_norm, and the op with statistics and its backward that it is made of.
+#include "argand/kernels/cpu/batch_norm.h"
+
 #include <cmath>
 
 #include "argand/exec/forward_mode.h"
@@ -20,8 +22,8 @@ struct Channels {
   int64_t count() const { return n * inner; }  // elements of a channel
   NormShape shape() const { return {{n, c, inner}, {1, c, 1}, {1, c, 1}, {0, 2}, {0, 2}}; }
   // A pass over the elements in memory order: with channels last, each position counts as a sample.
-  cpu::ChannelPass pass(ScalarType type, bool last) const {
-    return last ? cpu::ChannelPass{type, n * inner, c, 1} : cpu::ChannelPass{type, n, c, inner};
+  ChannelPass pass(ScalarType type, bool last) const {
+    return last ? ChannelPass{type, n * inner, c, 1} : ChannelPass{type, n, c, inner};
   }
 };
 
@@ -110,7 +112,7 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
       const ChannelLayout layout(a.input.sizes().size(), last);
       const Tensor x = layout.of(a.input), y = layout.to_write(outs[0]), w = exec::dense(a.weight, scalar_type_v<A>),
                    b = exec::dense(a.bias, scalar_type_v<A>);
-      const cpu::ChannelPass pass = channels.pass(x.dtype(), last);
+      const ChannelPass pass = channels.pass(x.dtype(), last);
       A *mean = raw<A>(outs[1]), *invstd = raw<A>(outs[2]);
       if (a.training)
         batch_statistics(a, pass, x, mean, invstd);
@@ -132,7 +134,7 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
     const ChannelLayout layout(a.input.sizes().size(), last);
     const Tensor x = layout.of(a.input), y = layout.to_write(outs[0]), w = exec::dense(a.weight, mean.dtype()),
                  b = exec::dense(a.bias, mean.dtype());
-    const cpu::ChannelPass pass = channels.pass(x.dtype(), last);
+    const ChannelPass pass = channels.pass(x.dtype(), last);
     const auto n = static_cast<double>(channels.count());
     Tensor variance = a.running_var;
     if (!a.training) {
@@ -154,7 +156,7 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
   }
   // Computes mean and variance of the batch and updates the running ones; the running variance is unbiased.
   template <class A>
-  static void batch_statistics(const Args& a, const cpu::ChannelPass& pass, const Tensor& x, A* mean, A* variance) {
+  static void batch_statistics(const Args& a, const ChannelPass& pass, const Tensor& x, A* mean, A* variance) {
     const auto n = static_cast<double>(pass.n * pass.inner);
     if (n == 0) {
       std::fill(mean, mean + pass.channels, A(0));
@@ -245,7 +247,7 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
       constexpr ScalarType kType = scalar_type_v<A>;
       const Channels channels(a.input.sizes());
       const bool last = has_channels_last(a.input);
-      const cpu::ChannelPass pass = channels.pass(a.input.dtype(), last);
+      const ChannelPass pass = channels.pass(a.input.dtype(), last);
       const ChannelLayout layout(a.input.sizes().size(), last);
       const Tensor g = layout.of(a.grad_out), x = layout.of(a.input), w = exec::dense(a.weight, kType);
       Tensor mean = exec::dense(a.save_mean, kType), invstd = exec::dense(a.save_invstd, kType);
@@ -279,7 +281,7 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
     const Channels channels(a.input.sizes());
     const bool last = has_channels_last(a.input);
     const ChannelLayout layout(a.input.sizes().size(), last);
-    const cpu::ChannelPass pass = channels.pass(a.input.dtype(), last);
+    const ChannelPass pass = channels.pass(a.input.dtype(), last);
     const Tensor g = layout.of(a.grad_out), x = layout.of(a.input), w = exec::dense(a.weight, type);
     const bool running = uses_running(a);
     const Tensor mean = exec::dense(running ? a.running_mean : a.save_mean, type);
@@ -308,9 +310,9 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
   }
   // grad_x = weight * invstd * (g - E[g] - (x - mean) * invstd^2 * E[g (x - mean)]); in evaluation without the means.
   template <class A>
-  static void input_gradient(const Args& a, const cpu::ChannelPass& pass, const Tensor& g, const Tensor& x,
-                             const Tensor& w, const Tensor& mean, const Tensor& invstd, const Tensor& sum,
-                             const Tensor& product, const Tensor& out) {
+  static void input_gradient(const Args& a, const ChannelPass& pass, const Tensor& g, const Tensor& x, const Tensor& w,
+                             const Tensor& mean, const Tensor& invstd, const Tensor& sum, const Tensor& product,
+                             const Tensor& out) {
     const Tensor scale = exec::dense_clone(invstd);
     if (w.defined())
       for (int64_t j = 0; j < pass.channels; ++j) raw<A>(scale)[j] *= raw<A>(w)[j];

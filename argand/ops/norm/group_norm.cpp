@@ -16,7 +16,7 @@ struct Groups {
   NormShape shape() const {
     return {{n, count, channels(), inner}, {n, count, 1, 1}, {1, count, channels(), 1}, {2, 3}, {0, 3}};
   }
-  cpu::RowNorm call(ScalarType type, const Tensor& weight) const {
+  RowNormCall call(ScalarType type, const Tensor& weight) const {
     return {type, n * count, count, channels(), inner, true, data_or_null(weight)};
   }
 };

@@ -40,7 +40,7 @@ Dims statistics_sizes(IntArrayRef sizes, IntArrayRef normalized_shape) {
   return out;
 }
 
-cpu::RowNorm row_call(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, bool centered) {
+RowNormCall row_call(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, bool centered) {
   const RowSplit s(input.sizes(), normalized_shape);
   return {input.dtype(), s.rows, 1, s.n, 1, centered, data_or_null(weight)};
 }

@@ -1,6 +1,6 @@
 // Shared parts of normalisations over the last dimensions (layer norm, RMS norm).
 #pragma once
-#include "argand/kernels/cpu/row_norm.h"
+#include "argand/kernels/api/row_norm.h"
 #include "argand/ops/norm/gradient.h"
 
 namespace argand::ops {
@@ -17,7 +17,7 @@ void check_normalized_shape(const char* op, const Tensor& input, IntArrayRef nor
 // The input's sizes with 1 for the normalised ones.
 Dims statistics_sizes(IntArrayRef sizes, IntArrayRef normalized_shape);
 // The call that normalises such rows; `centered`: layer norm, else RMS norm.
-cpu::RowNorm row_call(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, bool centered);
+RowNormCall row_call(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, bool centered);
 NormShape layer_norm_shape(IntArrayRef sizes, IntArrayRef normalized_shape);
 
 }  // namespace argand::ops

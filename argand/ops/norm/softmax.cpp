@@ -14,7 +14,7 @@ TensorMeta softmax_meta(const char* op, const Tensor& self, int64_t dim, bool ha
   return {self.impl().sizes, half_to_float ? kFloat : self.dtype()};
 }
 
-cpu::SoftmaxShape shape_of(const Tensor& t, int64_t dim) {
+SoftmaxShape shape_of(const Tensor& t, int64_t dim) {
   const DimSplit s(t.sizes(), wrap_dim(dim, t.dim(), "softmax"));
   return {s.outer, s.size, s.inner};
 }

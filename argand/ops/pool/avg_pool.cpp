@@ -8,7 +8,7 @@
 namespace argand::ops {
 namespace {
 
-cpu::AverageDivisor divisor(bool count_include_pad, std::optional<int64_t> divisor_override) {
+AverageDivisor divisor(bool count_include_pad, std::optional<int64_t> divisor_override) {
   ARGAND_CHECK(ValueError, !divisor_override || *divisor_override != 0, "avg_pool: divisor must be not zero");
   return {count_include_pad, divisor_override.value_or(0)};
 }
@@ -26,8 +26,8 @@ struct AvgPoolNd : Kernel<AvgPoolNdArgs> {
   static constexpr auto doc = "Average pooling over as many trailing dimensions as kernel_size has entries.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes | dtype_bit(kLong);
-  static cpu::PoolShape shape(const Tensor& self, const Dims& kernel, const Dims& stride, const Dims& padding,
-                              bool ceil_mode) {
+  static PoolShape shape(const Tensor& self, const Dims& kernel, const Dims& stride, const Dims& padding,
+                         bool ceil_mode) {
     return pool_shape("avg_pool", self, {kernel, stride, padding, Dims(kernel.size(), 1), ceil_mode});
   }
   static TensorMeta infer(const Args& a) {
@@ -37,7 +37,7 @@ struct AvgPoolNd : Kernel<AvgPoolNdArgs> {
     return {sizes, a.self.dtype(), pooled_strides(sizes, a.self, a.kernel_size.size())};
   }
   static void run(const Args& a, Tensor& out) {
-    cpu::PoolShape s = shape(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode);
+    PoolShape s = shape(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode);
     const ChannelLayout layout = pool_layout(s, a.self, a.kernel_size.size());
     const Tensor x = layout.of(a.self), y = layout.to_write(out);
     blocks::avg_pool.on(out.device())(s, x.dtype(), divisor(a.count_include_pad, a.divisor_override), x.impl().data(),
@@ -71,14 +71,14 @@ struct AvgPoolNdBackward : Kernel<AvgPoolNdBackwardArgs> {
   static constexpr auto doc = "Spreads each gradient over the window it averaged.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
-  static cpu::PoolShape shape(const Args& a) {
+  static PoolShape shape(const Args& a) {
     return AvgPoolNd::shape(input_like(a.grad_output, a.input_size), a.kernel_size, a.stride, a.padding, a.ceil_mode);
   }
   static TensorMeta infer(const Args& a) {
     return {a.input_size, a.grad_output.dtype(), pooled_strides(a.input_size, a.grad_output, a.kernel_size.size())};
   }
   static void run(const Args& a, Tensor& out) {
-    cpu::PoolShape s = shape(a);
+    PoolShape s = shape(a);
     const ChannelLayout layout = pool_layout(s, a.grad_output, a.kernel_size.size());
     const Tensor g = layout.of(a.grad_output), x = layout.to_write(out);
     blocks::avg_pool_backward.on(out.device())(s, out.dtype(), divisor(a.count_include_pad, a.divisor_override),
@@ -102,7 +102,7 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
     return {sizes, a.self.dtype(), pooled_strides(sizes, a.self, a.output_size.size())};
   }
   static void run(const Args& a, Tensor& out) {
-    cpu::PoolShape s = adaptive_pool_shape("adaptive_avg_pool", a.self, a.output_size);
+    PoolShape s = adaptive_pool_shape("adaptive_avg_pool", a.self, a.output_size);
     const ChannelLayout layout = pool_layout(s, a.self, a.output_size.size());
     const Tensor x = layout.of(a.self), y = layout.to_write(out);
     blocks::adaptive_avg_pool.on(out.device())(s, x.dtype(), x.impl().data(), y.impl().data());
@@ -147,7 +147,7 @@ struct AdaptiveAvgPoolNdBackward : Kernel<AdaptiveAvgPoolNdBackwardArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const auto output_size = a.grad_output.sizes().slice(a.grad_output.sizes().size() - static_cast<size_t>(a.spatial));
-    cpu::PoolShape s = adaptive_pool_shape("adaptive_avg_pool", input_like(a.grad_output, a.input_size), output_size);
+    PoolShape s = adaptive_pool_shape("adaptive_avg_pool", input_like(a.grad_output, a.input_size), output_size);
     const ChannelLayout layout = pool_layout(s, a.grad_output, static_cast<size_t>(a.spatial));
     const Tensor g = layout.of(a.grad_output), x = layout.to_write(out);
     blocks::adaptive_avg_pool_backward.on(out.device())(s, out.dtype(), g.impl().data(), x.impl().data());

@@ -12,7 +12,7 @@
 namespace argand::ops {
 namespace {
 
-cpu::Positions positions(const Tensor& t) { return {t.impl().data(), t.dtype()}; }
+Positions positions(const Tensor& t) { return {t.impl().data(), t.dtype()}; }
 
 // The gradient of a pooled result at each position it was taken from: planes are flattened for gather.  `some_nowhere`:
 // there may be positions of -1, those of windows that cover nothing but padding.
@@ -39,7 +39,7 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
       "and the position -1.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes | kIntTypes;
-  static cpu::PoolShape shape(const Args& a) {
+  static PoolShape shape(const Args& a) {
     return pool_shape("max_pool", a.self, {a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode});
   }
   // A volume without a batch whose channels are last gives results that are laid out likewise, as in PyTorch.
@@ -66,7 +66,7 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
       }
       return metas;
     }
-    const cpu::PoolShape s = shape(a);
+    const PoolShape s = shape(a);
     const Dims sizes = pooled_sizes(a.self, s, a.kernel_size.size());
     const bool fit = s.in_size() - 1 <= std::numeric_limits<int16_t>::max();
     const Dims strides = pooled_strides(sizes, a.self, a.kernel_size.size());
@@ -77,7 +77,7 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
       Tensor both[] = {in_batch(outs[0]), in_batch(outs[1])};
       return run(*batch, both);
     }
-    cpu::PoolShape s = shape(a);
+    PoolShape s = shape(a);
     const ChannelLayout layout = pool_layout(s, a.self, a.kernel_size.size());
     const Tensor x = layout.of(a.self), y = layout.to_write(outs[0]), at = layout.to_write(outs[1]);
     blocks::max_pool.on(x.device())(s, x.dtype(), x.impl().data(), y.impl().data(), positions(at));
@@ -129,7 +129,7 @@ struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
             pooled_strides(a.input_size, a.indices, static_cast<size_t>(a.spatial))};
   }
   static void run(const Args& a, Tensor& out) {
-    cpu::PoolShape s;
+    PoolShape s;
     const auto spatial = static_cast<size_t>(a.spatial);
     const ChannelLayout layout = pool_layout(s, a.indices, spatial);
     const Tensor g = layout.of(a.grad_output), at = layout.of(a.indices), x = layout.to_write(out);
@@ -169,7 +169,7 @@ struct AdaptiveMaxPoolNd : Kernel<AdaptiveMaxPoolNdArgs> {
     return {{sizes, a.self.dtype(), strides}, {sizes, kLong, strides}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    cpu::PoolShape s = adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size);
+    PoolShape s = adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size);
     const ChannelLayout layout = pool_layout(s, a.self, a.output_size.size());
     const Tensor x = layout.of(a.self), y = layout.to_write(outs[0]), at = layout.to_write(outs[1]);
     blocks::adaptive_max_pool.on(x.device())(s, x.dtype(), x.impl().data(), y.impl().data(), positions(at));

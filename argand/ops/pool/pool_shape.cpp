@@ -1,6 +1,6 @@
 #include "argand/ops/pool/pool_shape.h"
 
-#include "argand/kernels/channels_last.h"
+#include "argand/kernels/blocks.h"
 
 namespace argand::ops {
 namespace {
@@ -15,7 +15,7 @@ void check_input(const char* op, const Tensor& input, size_t spatial, int64_t fi
                  "D (batch mode) tensor with optional 0 dim batch size for input, but got:", input.sizes());
 }
 
-void set_input(cpu::PoolShape& s, const Tensor& input, size_t spatial) {
+void set_input(PoolShape& s, const Tensor& input, size_t spatial) {
   const size_t lead = input.sizes().size() - spatial;
   s.planes = numel_of(input.sizes().slice(0, lead));
   for (size_t i = 0; i < spatial; ++i) s.in[3 - spatial + i] = input.sizes()[lead + i];
@@ -37,14 +37,14 @@ bool channels_are_last(const Tensor& t, size_t spatial) {
 
 }  // namespace
 
-cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions& o) {
+PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions& o) {
   const size_t spatial = o.kernel.size();
   check_input(op, input, spatial, input.dim() - static_cast<int64_t>(spatial) - 1);
   ARGAND_CHECK(ValueError, o.stride.empty() || o.stride.size() == spatial, op, ": stride must be one number, ", spatial,
                " numbers, or left out, got ", o.stride);
   ARGAND_CHECK(ValueError, o.padding.size() == spatial && o.dilation.size() == spatial, op, ": expected ", spatial,
                " numbers for padding and dilation, got ", o.padding, " and ", o.dilation);
-  cpu::PoolShape s;
+  PoolShape s;
   set_input(s, input, spatial);
   for (size_t i = 0; i < spatial; ++i) {
     const size_t d = 3 - spatial + i;
@@ -65,9 +65,9 @@ cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions
   return s;
 }
 
-cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArrayRef output_size) {
+PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArrayRef output_size) {
   check_input(op, input, output_size.size(), 1);
-  cpu::PoolShape s;
+  PoolShape s;
   set_input(s, input, output_size.size());
   for (size_t i = 0; i < output_size.size(); ++i) {
     const size_t d = 3 - output_size.size() + i;
@@ -85,7 +85,7 @@ void check_gradient(const char* op, const Tensor& grad_output) {
                  grad_output.sizes(), " with dimension ", d, " being empty");
 }
 
-Dims pooled_sizes(const Tensor& input, const cpu::PoolShape& s, size_t spatial) {
+Dims pooled_sizes(const Tensor& input, const PoolShape& s, size_t spatial) {
   Dims out(input.sizes());
   for (size_t i = 0; i < spatial; ++i) out[out.size() - spatial + i] = s.out[3 - spatial + i];
   return out;
@@ -95,7 +95,7 @@ Dims pooled_strides(IntArrayRef sizes, const Tensor& t, size_t spatial) {
   return channel_strides(sizes, channels_are_last(t, spatial));
 }
 
-ChannelLayout pool_layout(cpu::PoolShape& shape, const Tensor& t, size_t spatial) {
+ChannelLayout pool_layout(PoolShape& shape, const Tensor& t, size_t spatial) {
   const bool last = channels_are_last(t, spatial) && blocks::pools_take_channels_last.on(t.device())(shape);
   shape.channels = last ? t.sizes()[1] : 0;
   return {t.sizes().size(), last};

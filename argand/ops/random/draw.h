@@ -3,7 +3,7 @@
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
-#include "argand/kernels/draw.h"
+#include "argand/kernels/api/draw.h"
 
 namespace argand::ops {
 

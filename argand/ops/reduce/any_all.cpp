@@ -27,7 +27,7 @@ struct Any : Kernel<AnyArgs> {
   static constexpr bool out_is_exact = true, out_may_be_bytes = true;
   static TensorMeta infer(const Args& a) { return truth_meta("any", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, Tensor& out) {
-    reduce_into(out, cpu::ReduceKind::kAny, a.self, asked_dims("any", a.self, a.dim), {.as = kBool});
+    reduce_into(out, ReduceKind::kAny, a.self, asked_dims("any", a.self, a.dim), {.as = kBool});
   }
   static void samples(S& s) {
     s.add({s->boolean({2, 3})});
@@ -54,7 +54,7 @@ struct All : Kernel<AllArgs> {
   static constexpr bool out_is_exact = true, out_may_be_bytes = true;
   static TensorMeta infer(const Args& a) { return truth_meta("all", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, Tensor& out) {
-    reduce_into(out, cpu::ReduceKind::kAll, a.self, asked_dims("all", a.self, a.dim), {.as = kBool});
+    reduce_into(out, ReduceKind::kAll, a.self, asked_dims("all", a.self, a.dim), {.as = kBool});
   }
   static void samples(S& s) {
     s.add({s->boolean({2, 3})});
@@ -73,7 +73,7 @@ struct CountNonzero : Kernel<CountNonzeroArgs> {
   static constexpr bool differentiable = false;
   static Dims dims_of(const Args& a) { return wrap_dims(a.dim.value_or(Dims{}), a.self.dim(), "count_nonzero"); }
   static TensorMeta infer(const Args& a) { return {reduced_sizes(a.self.sizes(), dims_of(a), false), kLong}; }
-  static void run(const Args& a, Tensor& out) { reduce_into(out, cpu::ReduceKind::kCount, a.self, dims_of(a)); }
+  static void run(const Args& a, Tensor& out) { reduce_into(out, ReduceKind::kCount, a.self, dims_of(a)); }
   static void samples(S& s) {
     s.add({s->real({2, 3}).relu()});
     s.add({s->integer({2, 3, 4}, 0, 2), Dims{1}});

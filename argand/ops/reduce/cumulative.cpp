@@ -12,7 +12,7 @@ ScalarType summed_dtype(const char* op, const Tensor& self, const std::optional<
   return dtype.value_or(is_integral(self.dtype(), true) ? kLong : self.dtype());
 }
 
-cpu::ScanShape scan_shape(const Tensor& t, int64_t dim) {
+ScanShape scan_shape(const Tensor& t, int64_t dim) {
   const DimSplit s(t.sizes(), wrap_dim(dim, t.dim(), "scan"));
   return {s.outer, s.size, s.inner};
 }
@@ -27,7 +27,7 @@ void through_compute_type(const Tensor& out, F run) {
   exec::copy_elements(out, wide);
 }
 
-void run_scan(cpu::ScanKind kind, const Tensor& self, int64_t dim, const Tensor& out) {
+void run_scan(ScanKind kind, const Tensor& self, int64_t dim, const Tensor& out) {
   // Elements are converted to the result's dtype first, as PyTorch does: 0.5 as an integer is 0.
   const Tensor in = exec::dense(self, out.dtype());
   through_compute_type(out, [&](const Tensor& to) {
@@ -51,7 +51,7 @@ struct Cumsum : Kernel<CumsumArgs> {
     wrap_dim(a.dim, a.self.dim(), "cumsum");
     return {a.self.impl().sizes, summed_dtype("cumsum", a.self, a.dtype)};
   }
-  static void run(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kSum, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_scan(ScanKind::kSum, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return reversed(reversed(g, c.dim).cumsum(c.dim), c.dim); }
   static void samples(S& s) {
     s.add({s->real({5}), 0});
@@ -80,7 +80,7 @@ struct Cumprod : Kernel<CumprodArgs> {
     wrap_dim(a.dim, a.self.dim(), "cumprod");
     return {a.self.impl().sizes, summed_dtype("cumprod", a.self, a.dtype)};
   }
-  static void run(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kProd, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_scan(ScanKind::kProd, a.self, a.dim, out); }
   // The product of the first j depends on factor k by those before k and those in k+1 ... j; no division, so that
   // zeros need no case of their own.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -115,7 +115,7 @@ struct Logcumsumexp : Kernel<LogcumsumexpArgs> {
     wrap_dim(a.dim, a.self.dim(), "logcumsumexp");
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void run(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kLogSumExp, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_scan(ScanKind::kLogSumExp, a.self, a.dim, out); }
   // The sum over j >= k of g[j] e^(x[k] - y[j]).  As a recurrence no exponent of real numbers is > 0: y never falls.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const double lowest = -std::numeric_limits<double>::infinity();

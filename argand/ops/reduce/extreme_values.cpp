@@ -18,7 +18,7 @@ TensorMeta value_meta(const char* op, const Tensor& self, const Dims& dim, bool 
   return {reduced_sizes(self.sizes(), dims, keepdim), self.dtype()};
 }
 
-void extreme_value(cpu::ReduceKind kind, const Tensor& self, const Dims& dim, const Tensor& out) {
+void extreme_value(ReduceKind kind, const Tensor& self, const Dims& dim, const Tensor& out) {
   reduce_into(out, kind, self, wrap_dims(dim, self.dim(), "max"));
 }
 
@@ -31,7 +31,7 @@ struct Max : Kernel<MaxArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) { return value_meta("max", a.self, {}, false); }
-  static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, {}, out); }
+  static void run(const Args& a, Tensor& out) { extreme_value(ReduceKind::kMax, a.self, {}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
@@ -51,7 +51,7 @@ struct Min : Kernel<MinArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) { return value_meta("min", a.self, {}, false); }
-  static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, {}, out); }
+  static void run(const Args& a, Tensor& out) { extreme_value(ReduceKind::kMin, a.self, {}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
@@ -71,7 +71,7 @@ struct Amax : Kernel<AmaxArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) { return value_meta("amax", a.self, a.dim, a.keepdim); }
-  static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { extreme_value(ReduceKind::kMax, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return share_among_equals(g, c.self, c.result(), c.dim, c.keepdim);
   }
@@ -100,7 +100,7 @@ struct Amin : Kernel<AminArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) { return value_meta("amin", a.self, a.dim, a.keepdim); }
-  static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { extreme_value(ReduceKind::kMin, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return share_among_equals(g, c.self, c.result(), c.dim, c.keepdim);
   }
@@ -129,8 +129,8 @@ struct Aminmax : Kernel<AminmaxArgs> {
     return {meta, meta};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    extreme_value(cpu::ReduceKind::kMin, a.self, dims_of(a.dim), outs[0]);
-    extreme_value(cpu::ReduceKind::kMax, a.self, dims_of(a.dim), outs[1]);
+    extreme_value(ReduceKind::kMin, a.self, dims_of(a.dim), outs[0]);
+    extreme_value(ReduceKind::kMax, a.self, dims_of(a.dim), outs[1]);
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     const Dims dim = dims_of(c.dim);

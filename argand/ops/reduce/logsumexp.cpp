@@ -24,9 +24,9 @@ struct Logsumexp : Kernel<LogsumexpArgs> {
     const ScalarType type = accumulator_type(out.dtype());
     const Tensor top = exec::new_tensor({out.impl().sizes, type}, out.device());
     // The distance of infinities is NaN: there the plain sum is right.
-    reduce_into(top, cpu::ReduceKind::kMax, a.self, dims, {.finish = cpu::ReduceFinish::kZeroIfInfinite});
-    reduce_into(out, cpu::ReduceKind::kCenteredExp, a.self, dims,
-                {.center = top.impl().data(), .finish = cpu::ReduceFinish::kLogPlusCenter});
+    reduce_into(top, ReduceKind::kMax, a.self, dims, {.finish = ReduceFinish::kZeroIfInfinite});
+    reduce_into(out, ReduceKind::kCenteredExp, a.self, dims,
+                {.center = top.impl().data(), .finish = ReduceFinish::kLogPlusCenter});
   }
   // The largest real part has the largest exponential.
   static Tensor of_complex(const Tensor& self, const Dims& dims, bool keepdim) {

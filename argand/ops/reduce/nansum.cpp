@@ -19,12 +19,12 @@ struct Nansum : Kernel<NansumArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const Dims dims = reduced_dims(a.self, a.dim, "nansum");
-    if (is_floating_point(out.dtype())) return reduce_into(out, cpu::ReduceKind::kNanSum, a.self, dims);
+    if (is_floating_point(out.dtype())) return reduce_into(out, ReduceKind::kNanSum, a.self, dims);
     // Elements become integers (or bools) before they are added, and a NaN is none.
     const bool whole = is_integral(a.self.dtype(), true);
     const Tensor numbers = whole ? a.self : a.self.masked_fill(a.self.isnan(), 0);
-    if (out.dtype() == kBool) return reduce_into(out, cpu::ReduceKind::kAny, numbers, dims, {.as = kBool});
-    reduce_into(out, cpu::ReduceKind::kSum, whole ? numbers : numbers.to(kLong), dims);
+    if (out.dtype() == kBool) return reduce_into(out, ReduceKind::kAny, numbers, dims, {.as = kBool});
+    reduce_into(out, ReduceKind::kSum, whole ? numbers : numbers.to(kLong), dims);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return expand_reduced(g, c.self.sizes(), c.dim, c.keepdim).masked_fill(c.self.isnan(), 0);

@@ -13,8 +13,8 @@ ScalarType product_dtype(const Tensor& self, const std::optional<ScalarType>& dt
 
 void multiply(const Tensor& self, IntArrayRef dims, const Tensor& out) {
   // In bool a product is `and`; an int64 product of truncated fractions would not be.
-  if (out.dtype() == kBool) return reduce_into(out, cpu::ReduceKind::kAll, self, dims, {.as = kBool});
-  reduce_into(out, cpu::ReduceKind::kProd, self, dims);
+  if (out.dtype() == kBool) return reduce_into(out, ReduceKind::kAll, self, dims, {.as = kBool});
+  reduce_into(out, ReduceKind::kProd, self, dims);
 }
 
 // For each element the product of the others along dim.  Without division: right where elements are 0.

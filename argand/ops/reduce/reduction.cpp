@@ -38,14 +38,14 @@ Tensor shifted(const Tensor& t, int64_t dim, bool later, double fill) {
   return later ? cat({edge, t.narrow(dim, 0, n - 1)}, dim) : cat({t.narrow(dim, 1, n - 1), edge}, dim);
 }
 
-void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims,
+void reduce_into(const Tensor& out, ReduceKind kind, const Tensor& self, IntArrayRef dims,
                  const ReduceOptions& options) {
   const ScalarType type = options.as.value_or(accumulator_type(out.dtype()));
   if (!out.is_cpu() && self.is_complex() && !is_complex(type))  // a GPU converts complex numbers beforehand
     return reduce_into(out, kind, self.to(is_integral(type, true) ? kBool : type), dims, options);
   blocks::reduce.on(out.device())({kind, self.impl().data(), self.dtype(), type, out.impl().data(), options.parameter,
                                    options.center, options.finish, options.number, out.dtype()},
-                                  cpu::ReduceLayout(self.sizes(), self.strides(), dims));
+                                  ReduceLayout(self.sizes(), self.strides(), dims));
 }
 
 void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims) {

@@ -1,7 +1,7 @@
 // Shared parts of the definitions of reductions.
 #pragma once
 #include "argand/core/tensor.h"
-#include "argand/kernels/cpu/reduce.h"
+#include "argand/kernels/api/reduce.h"
 #include "argand/ops/dim_split.h"
 
 namespace argand::ops {
@@ -32,11 +32,11 @@ Tensor shifted(const Tensor& t, int64_t dim, bool later, double fill);
 struct ReduceOptions {
   double parameter = 0;
   const void* center = nullptr;
-  cpu::ReduceFinish finish = cpu::ReduceFinish::kNone;
+  ReduceFinish finish = ReduceFinish::kNone;
   double number = 0;  // the argument of `finish`
   std::optional<ScalarType> as = {};
 };
-void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims,
+void reduce_into(const Tensor& out, ReduceKind kind, const Tensor& self, IntArrayRef dims,
                  const ReduceOptions& options = {});
 
 // ValueError, starting with `op`, if there is no element to choose from.

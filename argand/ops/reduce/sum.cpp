@@ -25,8 +25,8 @@ struct Sum : Kernel<SumArgs> {
   static void run(const Args& a, Tensor& out) {
     const Dims dims = reduced_dims(a.self, a.dim, "sum");
     // An int64 sum of truncated or cancelling numbers would not be that of bools.
-    if (out.dtype() == kBool) return reduce_into(out, cpu::ReduceKind::kAny, a.self, dims, {.as = kBool});
-    reduce_into(out, cpu::ReduceKind::kSum, a.self, dims);
+    if (out.dtype() == kBool) return reduce_into(out, ReduceKind::kAny, a.self, dims, {.as = kBool});
+    reduce_into(out, ReduceKind::kSum, a.self, dims);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return expand_reduced(g, c.sizes(kSelf), c.dim, c.keepdim); }
   static void samples(S& s) {
@@ -96,7 +96,7 @@ struct Mean : Kernel<MeanArgs> {
   static void run(const Args& a, Tensor& out) {
     const Dims dims = reduced_dims(a.self, a.dim, "mean");
     const auto count = static_cast<double>(reduced_numel(a.self, dims));
-    reduce_into(out, cpu::ReduceKind::kSum, a.self, dims, {.finish = cpu::ReduceFinish::kDivide, .number = count});
+    reduce_into(out, ReduceKind::kSum, a.self, dims, {.finish = ReduceFinish::kDivide, .number = count});
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const int64_t kept = g.numel(), all = numel_of(c.sizes(kSelf));

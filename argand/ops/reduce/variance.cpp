@@ -31,8 +31,8 @@ Tensor complex_part(const Tensor& t, int64_t part) {
 // The mean of real numbers, in the type of the arithmetic.
 Tensor mean_of(const Tensor& self, const Dims& dims, const Dims& sizes) {
   const Tensor mean = exec::new_tensor({sizes, accumulator_type(self.dtype())}, self.device());
-  reduce_into(mean, cpu::ReduceKind::kSum, self, dims,
-              {.finish = cpu::ReduceFinish::kDivide, .number = static_cast<double>(reduced_numel(self, dims))});
+  reduce_into(mean, ReduceKind::kSum, self, dims,
+              {.finish = ReduceFinish::kDivide, .number = static_cast<double>(reduced_numel(self, dims))});
   return mean;
 }
 
@@ -63,16 +63,16 @@ void variance(const Tensor& self, const std::optional<Dims>& dim, const std::opt
   if (!self.is_complex()) {
     const Tensor center = mean_of(self, dims, sizes);
     if (mean) exec::copy_elements(*mean, center);
-    return reduce_into(out, cpu::ReduceKind::kCenteredSquares, self, dims,
+    return reduce_into(out, ReduceKind::kCenteredSquares, self, dims,
                        {.center = center.impl().data(),
-                        .finish = root ? cpu::ReduceFinish::kDivideSqrt : cpu::ReduceFinish::kDivide,
+                        .finish = root ? ReduceFinish::kDivideSqrt : ReduceFinish::kDivide,
                         .number = count});
   }
   Tensor squares[2];
   for (const int part : {0, 1}) {
     const Tensor x = complex_part(self, part), center = mean_of(x, dims, sizes);
     squares[part] = exec::new_tensor({sizes, center.dtype()}, self.device());
-    reduce_into(squares[part], cpu::ReduceKind::kCenteredSquares, x, dims, {.center = center.impl().data()});
+    reduce_into(squares[part], ReduceKind::kCenteredSquares, x, dims, {.center = center.impl().data()});
     if (mean) exec::copy_elements(complex_part(*mean, part), center);
   }
   finish_variance(squares[0], squares[1], count, root, out);

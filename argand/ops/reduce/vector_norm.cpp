@@ -31,8 +31,7 @@ void check_has_identity(const Tensor& self, double p, const Dims& dims) {
                p, " norm on an empty tensor because the operation does not have an identity");
 }
 
-cpu::ReduceKind kind_of(double p) {
-  using cpu::ReduceKind;
+ReduceKind kind_of(double p) {
   if (std::isinf(p)) return p > 0 ? ReduceKind::kMaxAbs : ReduceKind::kMinAbs;
   return p == 0   ? ReduceKind::kCount
          : p == 1 ? ReduceKind::kSumAbs
@@ -41,11 +40,11 @@ cpu::ReduceKind kind_of(double p) {
 }
 
 void norm_into(const Tensor& out, const Tensor& self, double p, IntArrayRef dims) {
-  const cpu::ReduceKind kind = kind_of(p);
-  if (kind == cpu::ReduceKind::kCount) return reduce_into(out, kind, self, dims, {.as = kLong});
-  const auto finish = p == 1 || std::isinf(p) ? cpu::ReduceFinish::kNone
-                      : p == 2                ? cpu::ReduceFinish::kSqrt
-                                              : cpu::ReduceFinish::kPower;
+  const ReduceKind kind = kind_of(p);
+  if (kind == ReduceKind::kCount) return reduce_into(out, kind, self, dims, {.as = kLong});
+  const auto finish = p == 1 || std::isinf(p) ? ReduceFinish::kNone
+                      : p == 2                ? ReduceFinish::kSqrt
+                                              : ReduceFinish::kPower;
   reduce_into(out, kind, self, dims, {.parameter = p, .finish = finish, .number = 1 / p});
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "argand/core/tensor.h"
-#include "argand/kernels/resample.h"
+#include "argand/kernels/api/resample.h"
 
 namespace argand::ops {
 

@@ -1,7 +1,7 @@
 // One step of each kind of recurrent network, as ops.
 #pragma once
 #include "argand/core/tensor.h"
-#include "argand/kernels/recurrence.h"
+#include "argand/kernels/api/recurrence.h"
 
 namespace argand::ops {
 

@@ -1,7 +1,7 @@
 // Packed sequences as a padded batch, for kernels that take all steps of as many rows each.
 #pragma once
 #include "argand/core/tensor.h"
-#include "argand/kernels/recurrence.h"
+#include "argand/kernels/api/recurrence.h"
 
 namespace argand::ops {
 

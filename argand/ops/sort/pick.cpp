@@ -9,8 +9,6 @@
 namespace argand::ops {
 namespace {
 
-using cpu::Pick;
-
 constexpr DtypeSet kOrderedNumbers = kRealTypes & ~kBoolType;
 
 TensorMetas pick_metas(const char* op, const Tensor& self, int64_t dim, bool keepdim) {

@@ -72,7 +72,7 @@ struct Searchsorted : Kernel<SearchsortedArgs> {
     const int64_t n = sequence.sizes().back();
     const Tensor sorter =
         a.sorter.defined() ? checked_index("searchsorted", a.sorter, n, sequence.dim() - 1) : Tensor();
-    cpu::SearchCall call{};
+    SearchCall call{};
     call.rows = sequence.impl().data();
     call.order = sorter.defined() ? static_cast<const int64_t*>(sorter.impl().data()) : nullptr;
     call.values = self.impl().data();

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "argand/kernels/api/sort.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/sort.h"
 #include "argand/kernels/sort_key.h"

@@ -1,6 +1,6 @@
 // deform_conv2d: a convolution whose window reads the input at positions that are moved by offsets (Dai et al. 2017;
 // with masks, Zhu et al. 2018).  The values it reads are written as a matrix, which is multiplied by the weight.
-#include "argand/kernels/detection.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/operand.h"
 #include "argand/ops/vision/args.h"

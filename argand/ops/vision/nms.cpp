@@ -1,5 +1,5 @@
 // Non-maximum suppression: of boxes that overlap, the ones with the best scores.
-#include "argand/kernels/detection.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/vision/args.h"

@@ -1,5 +1,5 @@
 // The mean of each bin of regions of interest, in all its forms: roi_align, ps_roi_align and ps_roi_pool.
-#include "argand/kernels/detection.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/operand.h"
 #include "argand/ops/vision/args.h"
 #include "argand/ops/vision/functions.h"

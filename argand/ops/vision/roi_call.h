@@ -1,6 +1,6 @@
 // Checked calls of the ops that pool regions of interest.
 #pragma once
-#include "argand/kernels/roi.h"
+#include "argand/kernels/api/roi.h"
 #include "argand/ops/define.h"
 #include "argand/ops/vision/autocast.h"
 

@@ -1,5 +1,5 @@
 // roi_pool: the largest pixel of each bin of regions of interest.
-#include "argand/kernels/detection.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/operand.h"
 #include "argand/ops/vision/args.h"
 #include "argand/ops/vision/functions.h"

@@ -1,9 +1,9 @@
 // Fourier transforms by cuFFT on the current stream of the current device.
 //
 // cuFFT prepares a plan for each problem: tables, and the kernels it chooses.  Plans are kept per device, as many as
-// fourier_plans() (kernels/fourier.h) allows.  They have no working memory of their own: that comes from the caller, so
-// that the allocator counts it.  The same problem gives the same bits every time.  A library built without cuFFT's
-// headers has none.
+// fourier_plans() (kernels/api/fourier.h) allows.  They have no working memory of their own: that comes from the
+// caller, so that the allocator counts it.  The same problem gives the same bits every time.  A library built without
+// cuFFT's headers has none.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -26,4 +26,6 @@ struct MatrixProduct {
   const void* bias = nullptr;  // [n]
 };
 
+using RunMatrixProduct = void(const MatrixProduct& p);
+
 }  // namespace argand

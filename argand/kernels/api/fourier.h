@@ -1,7 +1,7 @@
 // Discrete Fourier transforms along any dimensions of dense tensors: blocks::fourier, a block of kernels/blocks.h.
 #pragma once
 #include "argand/base/small_vector.h"
-#include "argand/kernels/blocks.h"
+#include "argand/core/dtype.h"
 
 namespace argand {
 
@@ -36,10 +36,5 @@ class FourierPlans {
   virtual void clear() = 0;
 };
 using GetFourierPlans = FourierPlans&();  // of the current device
-
-namespace blocks {
-extern Block<RunFourier> fourier;
-extern Block<GetFourierPlans> fourier_plans;  // not on the CPU, whose plans are small
-}  // namespace blocks
 
 }  // namespace argand

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "argand/kernels/cpu/reduce.h"
+#include "argand/kernels/api/reduce.h"
 
-namespace argand::cpu {
+namespace argand {
 namespace {
 
 using DimList = SmallVector<ReduceLayout::Dim, 5>;
@@ -59,4 +59,4 @@ ReduceLayout::ReduceLayout(IntArrayRef sizes, IntArrayRef strides, IntArrayRef d
   if (by_columns) std::rotate(nearest, nearest + 1, kept.end());
 }
 
-}  // namespace argand::cpu
+}  // namespace argand

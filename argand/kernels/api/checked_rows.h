@@ -1,7 +1,9 @@
 // Reads rows of a table by index and checks the indices in the same pass, for a device that can; a block of
 // kernels/blocks.h.
 #pragma once
-#include "argand/kernels/blocks.h"
+#include <cstdint>
+
+#include "argand/core/dtype.h"
 
 namespace argand {
 
@@ -10,9 +12,5 @@ namespace argand {
 // false, and does nothing, if a separate check is as fast.
 using TakeCheckedRows = bool(const char* op, const void* from, int64_t rows, int64_t row_bytes, const void* index,
                              ScalarType index_type, int64_t n, void* to);
-
-namespace blocks {
-extern Block<TakeCheckedRows> take_checked_rows;
-}  // namespace blocks
 
 }  // namespace argand

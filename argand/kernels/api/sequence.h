@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "argand/core/dtype.h"
+
 namespace argand {
 
 struct Sequence {
@@ -16,5 +18,8 @@ struct Sequence {
   int64_t first = 0, step = 0;
   double start = 0, end = 0, by = 0, base = 0;
 };
+
+// Fills `n` contiguous elements of any dtype with numbers that are computed in int64 or double and rounded once.
+using FillSequence = void(const Sequence& sequence, ScalarType type, void* out, int64_t n);
 
 }  // namespace argand
