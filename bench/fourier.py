@@ -26,7 +26,7 @@ def rows(library, device):
     numpy = importlib.import_module("numpy")
     module = importlib.import_module(library)
     if library == "argand":
-        importlib.import_module("argand._as_torch").install()
+        importlib.import_module("argand._torch.install").install()
     random = numpy.random.default_rng(5)
 
     def numbers(*sizes, complex_too=False):

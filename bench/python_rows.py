@@ -39,7 +39,7 @@ class Library:
         self.torch = importlib.import_module(name)
         self.is_ours = name == "argand"
         if self.is_ours:
-            importlib.import_module("argand._as_torch").install()  # examples/python says `import torch`
+            importlib.import_module("argand._torch.install").install()  # examples/python says `import torch`
         self.device = device
         self.large = device == "cuda"
         self.synchronize = self.torch.cuda.synchronize if device == "cuda" else lambda: None

@@ -20,7 +20,7 @@ del cuda, unique_dim  # noqa: F821 -- the extension's: a package imported below 
 
 from . import _tensor_methods  # noqa: E402
 _tensor_methods.complete()
-from . import _foreach, _plain_functions, _surface, _tensor  # noqa: E402
+from . import _foreach, _plain_functions, _surface, _typed_tensors  # noqa: E402
 from ._float32_precision import get_float32_precision, set_float32_precision  # noqa: E402,F401
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
@@ -28,9 +28,9 @@ from ._functions import (_assert, _assert_async, _check, _check_index, _check_is
                          _check_not_implemented, _check_type, _check_value, _shape_as_tensor)
 from ._dtype_limits import finfo, iinfo  # noqa: E402,F401
 from ._dtypes import TENSOR_CLASSES as _TENSOR_CLASSES  # noqa: E402
-from ._lobpcg import lobpcg  # noqa: E402,F401
-from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
-from ._removed import eig, lstsq, matrix_rank, solve, symeig  # noqa: E402,F401
+from ._linear_algebra.eigenvalues import lobpcg  # noqa: E402,F401
+from ._linear_algebra.low_rank import pca_lowrank, svd_lowrank  # noqa: E402,F401
+from ._linear_algebra.removed import eig, lstsq, matrix_rank, solve, symeig  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401
                      set_rng_state, fork_rng)
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
@@ -43,13 +43,13 @@ from ._global_settings import (  # noqa: E402,F401
 from . import (amp, autograd, backends, checkpoint, compiler, cuda, distributed, fft, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
                random, special, storage, torch_version, types, utils, version)
 from ._surface import modules as _surface_modules  # noqa: E402
-from ._compile import compile  # noqa: E402,F401
+from ._compiling.models import compile  # noqa: E402,F401
 from .storage import TypedStorage, UntypedStorage  # noqa: E402,F401
 from .amp import GradScaler, autocast  # noqa: E402,F401
 from .amp.autocast_mode import (get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype,  # noqa: E402,F401
                                 is_autocast_enabled, set_autocast_dtype, set_autocast_enabled)
 
-globals().update({_name: _tensor.typed_tensor(_name, _dtype) for _name, _dtype in _TENSOR_CLASSES.items()})
+globals().update({_name: _typed_tensors.typed_tensor(_name, _dtype) for _name, _dtype in _TENSOR_CLASSES.items()})
 globals().update(_foreach.functions())
 _plain_functions.make_plain(globals())
 _surface_modules.install()

@@ -5,7 +5,7 @@ Runs a program written for PyTorch: in this process `import torch`, `torch.nn.fu
 import runpy
 import sys
 
-from ._as_torch import install
+from ._torch.install import install
 
 
 def main():

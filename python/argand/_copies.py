@@ -1,8 +1,10 @@
-"""How tensors are made again of what was copied or pickled."""
+"""How tensors, dtypes and layouts are made again of what was copied or pickled."""
+import copyreg
 import types
 
 from . import _C
 from ._dispatch import StateOff, slots_of
+from ._serialization.state import _get_layout
 
 Tensor = _C.Tensor
 
@@ -75,7 +77,9 @@ def _rebuild_wrapper_subclass(cls, dtype, size, stride, storage_offset, layout, 
                                             requires_grad=requires_grad)
 
 
-for _function in (_rebuild, _rebuild_from_type_v2, _restore):
-    _function.__module__ = f"{__package__}._tensor"  # files name them there, as PyTorch's do
-for _function in (_rebuild_meta_tensor_no_storage, _rebuild_wrapper_subclass):
-    _function.__module__ = f"{__package__}._utils"
+def _named_dtype(name):
+    return getattr(_C, name)
+
+
+copyreg.pickle(_C.layout, lambda layout: (_get_layout, (str(layout),)))
+copyreg.pickle(_C.dtype, lambda dtype: (_named_dtype, (repr(dtype).removeprefix("torch."),)))

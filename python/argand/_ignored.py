@@ -10,6 +10,7 @@ environment variable ARGAND_STRICT=1 a warning is raised as an error.
 """
 import functools
 import inspect
+import itertools
 import os
 import sys
 import warnings
@@ -68,8 +69,8 @@ def _is_one_of(value, harmless):
 
 
 def _public_name(function):
-    """The name by which programs know a function: torch in place of argand, and no private modules."""
-    modules = [part for part in function.__module__.split(".") if not part.startswith("_")]
+    """The name by which programs know a function: torch in place of argand, and no private modules, or modules below one."""
+    modules = list(itertools.takewhile(lambda part: not part.startswith("_"), function.__module__.split(".")))
     modules[0] = "torch" if modules[0] == __package__ else modules[0]
     name = ".".join([*modules, function.__qualname__])
     return name.removesuffix(".__init__").removesuffix(".__new__") + "()"

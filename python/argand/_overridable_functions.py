@@ -2,15 +2,14 @@
 import functools
 import inspect
 import keyword
-import sys
 import types
 
 import argand
 
 from . import _C, fft, linalg, nn, special
 from ._C import Tensor
+from ._surface import alias
 from ._tensor_methods.subclasses import NOT_CONVERTED
-from ._torch import shows, torch
 from .overrides import _METHODS as METHODS
 
 
@@ -24,10 +23,10 @@ def get_overridable_functions():
     """The functions that ask for __torch_function__, in lists by the module or class they belong to.  Under `python -m argand` the
     package itself stands in it as `torch`, with what `torch` shows."""
     kinds = (type(argand.add), _C.overridable, *METHODS)
-    is_torch = sys.modules.get("torch") is torch()
-    found = {torch() if is_torch and owner is argand else owner:
+    package = alias.torch or argand
+    found = {package if owner is argand else owner:
              [f for n, f in vars(owner).items()
-              if isinstance(f, kinds) and not n.startswith("_") and (owner is not argand or not is_torch or shows(n))]
+              if isinstance(f, kinds) and not n.startswith("_") and (owner is not argand or hasattr(package, n))]
              for owner in (argand, nn.functional, linalg, fft, special)}
     operators = [f for n, f in vars(Tensor).items() if isinstance(f, types.WrapperDescriptorType) and n not in _OF_OBJECTS]
     return {**found, Tensor: [f for f in vars(Tensor).values() if isinstance(f, kinds)] + operators}

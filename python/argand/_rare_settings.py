@@ -1,5 +1,6 @@
 """Settings and facts of torch that few programs ask for, loaded at first use."""
 from . import _C
+from ._device_names import _get_device_module
 from ._ignored import harmless
 from ._switches import checked, checked_argument
 from .amp.autocast_mode import is_autocast_enabled, set_autocast_dtype, set_autocast_enabled
@@ -55,7 +56,6 @@ def is_warn_always_enabled():
 
 def get_device_module(device=None):
     """torch.cuda for a GPU and torch.cpu for the CPU; for None that of the GPU where there is one."""
-    from ._utils import _get_device_module
     if device is None:
         device = "cuda" if _C.cuda.is_available() else "cpu"
     return _get_device_module(_C.device(device).type)

@@ -1,5 +1,5 @@
 """torch.compiler.  Nothing is compiled: the library fuses and replays calls without a compiler."""
-from ._compile import allow_in_graph, compile, disable, is_compiling, list_backends  # noqa: F401
+from ._compiling.models import allow_in_graph, compile, disable, is_compiling, list_backends  # noqa: F401
 from ._ignored import harmless
 from . import _surface
 

@@ -2,7 +2,7 @@
 
 Reading and writing are C++ (argand/io/torch_file.h) and run no code of a file: the pickle may name tensors, arrays of
 NumPy, containers and plain values.  What it names otherwise is an UnpicklingError that says so, unless the program has named it
-(add_safe_globals) or trusts the file (weights_only=False): then an unpickler of Python's reads it (_unpickling.py).
+(add_safe_globals) or trusts the file (weights_only=False): then an unpickler of Python's reads it (_serialization/unpickling.py).
 """
 import errno
 import io
@@ -12,7 +12,7 @@ import re
 
 from . import _C, _surface
 from ._ignored import harmless
-from ._serialization_state import _get_layout, _serialization_tls, mapping  # noqa: F401 -- files name _get_layout here
+from ._serialization.state import _get_layout, _serialization_tls, mapping  # noqa: F401 -- files name _get_layout here
 from .storage import TypedStorage, _storage_type_to_dtype_map
 
 DEFAULT_PROTOCOL = 2
@@ -44,7 +44,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
             return _C._save_to_path(obj, os.fsdecode(f))
         except ValueError as no_data:  # which is seen before anything is written
             error = no_data
-    from ._pickled_files import save as save_objects
+    from ._serialization.writing import save as save_objects
     try:
         save_objects(obj, f, pickle_module, pickle_protocol, legacy=not _use_new_zipfile_serialization,
                      says_byte_order=not _disable_byteorder_record)
@@ -153,16 +153,16 @@ def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_loa
 
 def _load_from(source, f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args):
     if source is None:  # the format before PyTorch 1.6, which is read as it comes
-        from ._unpickling import any_object, load_legacy, named_globals, named_objects
+        from ._serialization.unpickling import any_object, load_legacy, named_globals, named_objects
         unpickler = (named_objects(named_globals(), pickle_load_args.get("encoding", "utf-8")) if weights_only else any_object(pickle_module or pickle, **pickle_load_args))
         return load_legacy(f, unpickler, _placed(map_location))
     arguments = source, _placed(map_location), bool(mmap), None if verify is None else bool(verify)
     if mmap and mapping["shared"]:
-        from ._unpickling import any_object, named_globals, named_objects
+        from ._serialization.unpickling import any_object, named_globals, named_objects
         unpickler = named_objects(named_globals()) if weights_only else any_object(pickle_module or pickle, **pickle_load_args)
         return _load_shared(unpickler, *arguments[:2])
     if not weights_only:
-        from ._unpickling import any_object
+        from ._serialization.unpickling import any_object
         return _load_by(any_object(pickle_module or pickle, **pickle_load_args), arguments)
     try:
         return _data(arguments)
@@ -170,7 +170,7 @@ def _load_from(source, f, map_location, pickle_module, weights_only, mmap, verif
         refused = re.search(r"the global (.+) is refused: only tensors", str(error))
         if refused is None:
             raise
-        from ._unpickling import named_globals, named_objects, refusal
+        from ._serialization.unpickling import named_globals, named_objects, refusal
         named = named_globals()
         if refused[1] not in named and refused[1] != "torch._utils._rebuild_wrapper_subclass":  # of a class that is named
             raise pickle.UnpicklingError(f"{refusal(refused[1])}: {error}") from None
@@ -178,7 +178,7 @@ def _load_from(source, f, map_location, pickle_module, weights_only, mmap, verif
 
 
 def _load_shared(unpickler, path, place):
-    from ._unpickling import SharedArchive, load_archive
+    from ._serialization.unpickling import SharedArchive, load_archive
     with open(path, "rb") as file:
         if not _is_zipfile(file):
             raise RuntimeError("mmap can only be used with files saved with `torch.save(_use_new_zipfile_serialization=True)`")
@@ -208,7 +208,7 @@ def _elsewhere(error):
 
 def _source_in(f):
     """The bytes in a file object, or the path of its file, which has no copy in memory; None for a file before PyTorch 1.6."""
-    from ._unpickling import is_legacy
+    from ._serialization.unpickling import is_legacy
     try:
         start = f.tell()
         f.seek(start)
@@ -281,7 +281,7 @@ def _shown(value, known):
 
 def _load_by(unpickler, arguments):
     """Reads PyTorch's two formats by an unpickler of Python's; all others hold data alone."""
-    from ._unpickling import is_legacy, load_archive, load_legacy
+    from ._serialization.unpickling import is_legacy, load_archive, load_legacy
     source, place, _, _ = arguments
     archive = _C._TorchArchive(*arguments)
     if archive.is_archive():

@@ -27,8 +27,8 @@ struct Classes {
     counter = collections.attr("Counter");
     default_dict = collections.attr("defaultdict");
     parameter = nb::module_::import_("argand.nn.parameter").attr("Parameter");
-    untyped_storage = nb::module_::import_("argand._tensor").attr("UntypedStorage");
-    typed_storage = nb::module_::import_("argand._tensor").attr("TypedStorage").attr("over");
+    untyped_storage = nb::module_::import_("argand.storage").attr("UntypedStorage");
+    typed_storage = nb::module_::import_("argand.storage").attr("TypedStorage").attr("over");
     module = nb::module_::import_("argand.nn").attr("Module");
     builtins = nb::module_::import_("builtins");
     strided = nb::module_::import_("argand").attr("strided");

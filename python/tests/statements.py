@@ -30,7 +30,7 @@ def says(page, *sentences):
 
 def run(program, *arguments, status=0, **environment):
     """What a program for PyTorch prints under `python -m argand`."""
-    starts = "import sys, argand._as_torch as a; a.install()\n"
+    starts = "import sys, argand._torch.install as a; a.install()\n"
     done = subprocess.run([sys.executable, "-c", starts + program, *arguments], capture_output=True, text=True, timeout=120,
                           env={**os.environ, **environment})
     assert done.returncode == status, done.stderr

@@ -118,9 +118,9 @@ print(type(torch.ones(1)).__module__, torch.nn.Linear.forward.__module__, type(t
 def test_what_is_argands_own_is_not_torchs(tmp_path):
     program = """
 import argand, importlib, pickle, torch
-own = "models", "checkpoint", "linear", "add_", "linalg_qr", "ShapeError", "_compile_guards", "_tensor_methods", "_dispatch"
+own = "models", "checkpoint", "linear", "add_", "linalg_qr", "ShapeError", "_compiling", "_tensor_methods", "_dispatch"
 for name in own:
-    assert not hasattr(torch, name) and name not in dir(torch) and hasattr(argand, name) or name == "_compile_guards", name
+    assert not hasattr(torch, name) and name not in dir(torch) and hasattr(argand, name) or name == "_compiling", name
 for name in ("models", "models.resnet", "checkpoint", "_tensor_methods", "_surface.table"):
     try:
         importlib.import_module("torch." + name)

@@ -4,7 +4,7 @@ import warnings
 import pytest
 
 import argand as torch
-from argand import _torch_c
+from argand._torch import _C as _torch_c
 from argand.autograd import Function, forward_ad, gradcheck
 from argand.autograd.function import once_differentiable
 

@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 import argand as torch
-from argand import _torch_c
+from argand._torch import _C as _torch_c
 from argand.autograd.graph import GradientEdge, Node, get_gradient_edge
 from argand.utils.flop_counter import FlopCounterMode
 

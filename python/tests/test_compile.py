@@ -8,9 +8,9 @@ import warnings
 
 import argand as torch
 import pytest
-from argand import _dynamo as dynamo
+from argand._torch import _dynamo as dynamo
 from argand import fx
-from argand._compile_guards import Surroundings
+from argand._compiling.guards import Surroundings
 
 
 class Net(torch.nn.Module):

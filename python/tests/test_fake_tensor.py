@@ -5,7 +5,7 @@ import pickle
 import argand as torch
 import pytest
 from argand import nn
-from argand._subclasses.fake_tensor import (DataDependentOutputException, DynamicOutputShapeException, FakeTensor, FakeTensorMode, is_fake,
+from argand._torch._subclasses.fake_tensor import (DataDependentOutputException, DynamicOutputShapeException, FakeTensor, FakeTensorMode, is_fake,
                                             maybe_get_fake_mode, unset_fake_temporarily)
 from argand.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
 

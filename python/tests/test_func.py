@@ -5,7 +5,7 @@ import sys
 import argand as torch
 import pytest
 from argand import func
-from argand._torch_c import _functorch
+from argand._torch._C import _functorch
 from argand.autograd import functional
 
 A = torch.tensor([[1.0, 2.0, 0.5], [-1.0, 0.25, 3.0]])
@@ -541,7 +541,7 @@ class Tied(torch.nn.Module):
 
 
 def test_functions_of_modules_compute_with_the_tensors_that_they_get():
-    from argand._functorch.make_functional import combine_state_for_ensemble, make_functional, make_functional_with_buffers
+    from argand._torch._functorch.make_functional import combine_state_for_ensemble, make_functional, make_functional_with_buffers
     torch.manual_seed(0)
     model, x = Tied(), torch.randn(4, 2)
     function, params, buffers = make_functional_with_buffers(model)

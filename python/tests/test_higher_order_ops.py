@@ -1,7 +1,7 @@
 """associative_scan against running sums and a loop."""
 import argand as torch
 import pytest
-from argand._higher_order_ops import associative_scan
+from argand._torch._higher_order_ops import associative_scan
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1])

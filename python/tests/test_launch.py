@@ -79,7 +79,7 @@ def test_ways_to_run(launch, way):  # noqa: F811
 
 
 @pytest.mark.parametrize("command", [["-m", "argand", "-m", "torch.distributed.run"],
-                                     ["-c", "import sys; from argand.distributed.run import argandrun; sys.exit(argandrun())"]])
+                                     ["-c", "import sys; from argand._torch.launch import argandrun; sys.exit(argandrun())"]])
 def test_workers_are_argands_where_the_launcher_is(tmp_path, command):
     """The second is what the command argandrun does."""
     (tmp_path / "worker.py").write_text("import torch\nprint(torch.nn.__name__, torch.__file__)")

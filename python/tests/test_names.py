@@ -6,7 +6,8 @@ from typing import List, Optional, Sequence, Tuple, Union
 
 import argand as torch
 import pytest
-from argand import Tensor, _torch_c
+from argand import Tensor
+from argand._torch import _C as _torch_c
 from argand.testing import FileCheck
 
 TEXT = "alpha beta\ngamma delta gamma\nepsilon alpha\n"
@@ -91,8 +92,8 @@ def test_linear_parts_of_functions():
 
 
 def test_marks_for_a_compiler_change_nothing():
-    import argand._dynamo as dynamo
-    from argand._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+    import argand._torch._dynamo as dynamo
+    from argand._torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
 
     @dynamo.optimize("inductor")
     @dynamo.assume_constant_result
@@ -171,7 +172,7 @@ REFUSED = {
     "argand.distributed.device_mesh": ["DeviceMesh", "init_device_mesh"],
     "argand.distributed.tensor.parallel": ["ColwiseParallel", "parallelize_module"],
     "argand.jit": ["CompilationUnit", "load", "export_opnames"],
-    "argand._dynamo": ["explain", "export"],
+    "argand._torch._dynamo": ["explain", "export"],
     "argand.ao.quantization": ["quantize_dynamic", "FakeQuantize"],
     "argand.compiler": ["precompile", "load_compiled_function"],
     "argand.cuda": ["cudart", "MemPool", "CUDAPluggableAllocator"],
@@ -214,20 +215,20 @@ def test_facts():
 
 
 def test_these_names_cost_an_import_nothing():
-    late = ["futures", "_utils", "_VF", "_jit_internal", "optim._for_others", "cuda._monitoring", "optim.muon", "nn.utils.prune",
-            "utils._pytree", "utils.weak", "utils.benchmark", "testing", "distributed.tensor", "_dynamo", "library", "masked",
-            "signal", "_rare_ops", "_rare_settings", "_surface.table", "_surface.refusals", "_symbols", "export", "functional", "nested",
+    late = ["futures", "_torch", "optim._for_others", "cuda._monitoring", "optim.muon", "nn.utils.prune",
+            "utils._pytree", "utils.weak", "utils.benchmark", "testing", "distributed.tensor", "library", "masked",
+            "signal", "_rare_ops", "_rare_settings", "_surface.homes", "_surface.table", "_surface.refusals", "_symbols", "export", "functional", "nested",
             "nn.grad", "package", "quantization", "quasirandom", "sparse"]
     program = f"import sys, argand; print([n for n in {late} if 'argand.' + n in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.strip() == "[]"
 
 
 IMPORTS = {  # what installed packages import at their top
-    "argand._torch_c": "Graph Value _is_tracing _jit_set_profiling_executor _show_config",
-    "argand._torch_c._distributed_c10d": "",
-    "argand._functorch.partitioners": "",
-    "argand._ops": "OpOverload",
-    "argand._subclasses.fake_tensor": "FakeTensor maybe_get_fake_mode unset_fake_temporarily _is_tensor_constructor",
+    "argand._torch._C": "Graph Value _is_tracing _jit_set_profiling_executor _show_config",
+    "argand._torch._C._distributed_c10d": "",
+    "argand._torch._functorch.partitioners": "",
+    "argand._torch._ops": "OpOverload",
+    "argand._torch._subclasses.fake_tensor": "FakeTensor maybe_get_fake_mode unset_fake_temporarily _is_tensor_constructor",
     "argand.ao.quantization.fx": "",
     "argand.backends.xnnpack": "enabled",
     "argand.distributed._composable.fsdp": "FSDPModule fully_shard",

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import argand
-import argand._torch_c
+import argand._torch._C
+import argand._torch._dynamo
 import pytest
 
 
@@ -109,7 +110,7 @@ def test_what_programs_ask_before_they_use_it():
     assert torch.jit.script(len) is len and torch.jit.trace(len, []) is len
     with pytest.raises(NotImplementedError, match="no TorchScript"):
         torch.jit.load("model.pt")
-    assert not torch.compiler.is_compiling() and torch.compiler.disable(len) is len and torch._dynamo.disable()(len) is len
+    assert not torch.compiler.is_compiling() and torch.compiler.disable(len) is len and argand._torch._dynamo.disable()(len) is len
     assert not torch.onnx.is_in_onnx_export() and torch.onnx.symbolic_helper.parse_args("v")(len) is len
     with pytest.raises(NotImplementedError, match="no export to ONNX"):
         torch.onnx.export(torch.nn.Linear(1, 1), torch.ones(1), "model.onnx")
@@ -132,11 +133,11 @@ def test_what_programs_ask_before_they_use_it():
 
 
 def test_dispatch_keys_of_autocast_turn_it_off():
-    keys = argand._torch_c.DispatchKeySet(argand._torch_c.DispatchKey.AutocastCPU) | argand._torch_c.DispatchKeySet(argand._torch_c.DispatchKey.AutocastXPU)
+    keys = argand._torch._C.DispatchKeySet(argand._torch._C.DispatchKey.AutocastCPU) | argand._torch._C.DispatchKeySet(argand._torch._C.DispatchKey.AutocastXPU)
     a = argand.ones(2, 2)
     with argand.autocast("cpu", argand.bfloat16):
         assert (a @ a).dtype is argand.bfloat16
-        with argand._torch_c._ExcludeDispatchKeyGuard(keys):
+        with argand._torch._C._ExcludeDispatchKeyGuard(keys):
             assert (a @ a).dtype is argand.float32
 
 

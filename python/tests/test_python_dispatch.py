@@ -339,7 +339,7 @@ def test_files(make, tmp_path):
     with pytest.raises(pickle.UnpicklingError):
         torch.load(tmp_path / "x.pt")
     with pytest.raises(ValueError, match="has no slot 'data'"):
-        torch._tensor._set_state(Slots(torch.ones(1)), ({}, {"data": torch.ones(1)}))
+        torch._copies._set_state(Slots(torch.ones(1)), ({}, {"data": torch.ones(1)}))
     with torch.serialization.safe_globals([Two, Slots]):
         for options in ({}, {"weights_only": False}):
             y = torch.load(tmp_path / "x.pt", **options)["x"]

@@ -8,6 +8,7 @@ import warnings
 
 import argand as torch
 import pytest
+from argand._torch._utils import _rebuild_tensor_v2
 
 ROUNDED = torch.tensor([-3.0, -0.25, 0.05, 0.15, 0.45, 2.0])
 
@@ -185,7 +186,7 @@ def test_causal_masks():
 
 
 def test_internals_by_name():
-    from argand import _jit_internal, _VF
+    from argand._torch import _jit_internal, _VF
     assert _VF.gru_cell is torch.gru_cell
     choose = _jit_internal.boolean_dispatch("on", 1, False, lambda x, on=False: x + 1, lambda x, on=False: x - 1, "m", "choose")
     assert (choose(1), choose(1, True), choose(1, on=True), choose.__name__) == (0, 2, 2, "choose")
@@ -238,7 +239,7 @@ def test_places_of_names():
         assert not [n for n in names if not hasattr(importlib.import_module("argand." + module), n)]
     assert torch.functional.einsum is torch.einsum and torch.functional.norm is torch.norm
     whole = torch.arange(6.0)
-    part = torch._utils._rebuild_tensor_v2(whole.storage(), 1, (2, 2), (2, 1), True, {})
+    part = _rebuild_tensor_v2(whole.storage(), 1, (2, 2), (2, 1), True, {})
     assert part.tolist() == [[1, 2], [3, 4]] and part.requires_grad and part.data_ptr() == whole[1:].data_ptr()
 
 

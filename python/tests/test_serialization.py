@@ -11,6 +11,7 @@ import zipfile
 
 import argand as torch
 import pytest
+from argand._surface import naming
 from argand.serialization import load_objects
 
 TORCH = os.environ.get("ARGAND_TORCH_PYTHON") or shutil.which("python-with-torch")
@@ -442,7 +443,7 @@ def test_plain_pickles_of_pytorch():
     """recorded/tensors.pickle is pickle.dumps() of a dict with PyTorch 2.15: a parameter, a column of bfloat16, a number."""
     class Unpickler(pickle.Unpickler):
         def find_class(self, module, name):  # as under python -m argand
-            return super().find_class(module.replace("torch", "argand", 1), name)
+            return super().find_class(naming.full(module.partition(".")[2]) if module.partition(".")[0] == "torch" else module, name)
     with open(os.path.join(os.path.dirname(__file__), "recorded", "tensors.pickle"), "rb") as file:
         found = Unpickler(file).load()
     assert isinstance(found["weight"], torch.nn.Parameter) and found["weight"].tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -478,7 +479,7 @@ def test_errors_of_python(tmp_path):
 
 
 def test_files_without_the_elements(tmp_path):
-    from argand._subclasses.fake_tensor import FakeTensorMode
+    from argand._torch._subclasses.fake_tensor import FakeTensorMode
     path = tmp_path / "zeros.pt"
     x = torch.randn(4, 5)
     state = {"x": x, "flat": x.view(-1), "row": x[2], "p": torch.nn.Parameter(x), "n": 3}

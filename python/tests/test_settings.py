@@ -200,17 +200,15 @@ def test_plan_cache_of_fourier_transforms():
 
 
 def test_options_of_compilers_have_names():
-    import argand._dynamo
-    import argand._inductor
-    for config in (torch._dynamo.config, torch._inductor.config):
-        public = config.__name__.replace("argand", "torch")
+    from argand._torch import _dynamo, _inductor
+    for config, public in ((_dynamo.config, "torch._dynamo.config"), (_inductor.config, "torch._inductor.config")):
         for use in (lambda: setattr(config, "foo", 1), lambda: config.foo, lambda: config.patch(foo=1).__enter__()):
             with pytest.raises(AttributeError, match=f"{public}.foo does not exist"):
                 use()
-    torch._inductor.config.max_autotune = True
-    with torch._inductor.config.patch(max_autotune=False, coordinate_descent_tuning=True):
-        assert not torch._inductor.config.max_autotune
-    assert torch._inductor.config.max_autotune and not hasattr(torch._inductor.config, "coordinate_descent_tuning")
-    assert "could be shown" in warned(setattr, torch._inductor.config, "debug", True)[0]
-    assert warned(setattr, torch._dynamo.config, "cache_size_limit", 64) == [] and torch._dynamo.config.cache_size_limit == 64
-    assert "could be shown" in warned(setattr, torch._dynamo.config, "report_guard_failures", True)[0]
+    _inductor.config.max_autotune = True
+    with _inductor.config.patch(max_autotune=False, coordinate_descent_tuning=True):
+        assert not _inductor.config.max_autotune
+    assert _inductor.config.max_autotune and not hasattr(_inductor.config, "coordinate_descent_tuning")
+    assert "could be shown" in warned(setattr, _inductor.config, "debug", True)[0]
+    assert warned(setattr, _dynamo.config, "cache_size_limit", 64) == [] and _dynamo.config.cache_size_limit == 64
+    assert "could be shown" in warned(setattr, _dynamo.config, "report_guard_failures", True)[0]

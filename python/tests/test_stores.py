@@ -163,7 +163,7 @@ def test_errors():
     assert issubclass(dist.DistNetworkError, dist.DistError) and issubclass(dist.DistBackendError, dist.DistError)
     assert issubclass(dist.PeerLost, dist.DistBackendError) and issubclass(dist.DistError, RuntimeError)
     assert dist.DistQueueEmptyError is dist.QueueEmptyError
-    assert dist.DistStoreError.__module__ == "argand.distributed" and importlib.import_module("argand._torch_c._distributed_c10d").Store is dist.Store
+    assert dist.DistStoreError.__module__ == "argand.distributed" and importlib.import_module("argand._torch._C._distributed_c10d").Store is dist.Store
 
 
 def test_file_store_leaves_no_file(tmp_path):

@@ -1,11 +1,12 @@
 """The tables of names in python/argand/_surface, and what makes modules of them.  tests/parity/surface.py compares them with PyTorch."""
 import importlib
+import importlib.util
 import subprocess
 import sys
 
 import argand as torch
 import pytest
-from argand._surface import naming, refusals, table
+from argand._surface import homes, naming, refusals, table
 
 TABLES = table.everything()
 MODULES = [module for module, section in TABLES.items() if section.absent is None]
@@ -39,7 +40,7 @@ def test_each_name_is_what_its_table_says(module):
         elif entry.kind == "ignored":
             assert thing(1, two=2) is None and entry.text in thing.__doc__
     if section.shown is not None:
-        source = ours(section.shown)
+        source = importlib.import_module(naming.own(section.shown))
         public = [n for n in dir(source) if not n.startswith("_")][:5]
         assert public and all(getattr(found, n) is getattr(source, n) for n in public) and not set(public) - set(names)
     with pytest.raises(AttributeError, match="no_such_name"):
@@ -73,9 +74,34 @@ def test_modules_that_are_absent_cannot_be_imported():
 
 def test_a_module_that_is_absent_says_why_under_pytorchs_name():
     absent = next(module for module, section in TABLES.items() if section.absent is not None)
-    program = f"import argand._installed_as_torch\ntry: import torch.{absent}\nexcept ModuleNotFoundError as e: print(e.name, e)"
+    program = f"import argand._torch.installed\ntry: import torch.{absent}\nexcept ModuleNotFoundError as e: print(e.name, e)"
     said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert said.startswith(f"torch.{absent} ") and TABLES[absent].absent in said
+
+
+@pytest.mark.parametrize("pytorchs, here", [
+    ("", "argand"), ("nn.functional", "argand.nn.functional"), ("_dynamo.config", "argand._torch._dynamo.config"), ("_C", "argand._torch._C"),
+    ("__config__", "argand.__config__"), ("models", "argand.models")])
+def test_names_of_modules(pytorchs, here):
+    assert naming.full(pytorchs) == here and naming.short(here) == pytorchs and naming.own(naming.below(here)) == here
+
+
+def test_modules_that_are_argands_alone():
+    assert [naming.short(f"argand.{name}") for name in ("_dispatch", "_torch", "_torch.view", "_torch.functorch")] == [None] * 4
+    assert naming.short("argand._C.cuda") == "_C.cuda"  # torch._C has what the extension module has
+    for name in ("_utils", "_guards", "_ops", "_prims"):
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module(f"argand.{name}")
+
+
+@pytest.mark.parametrize("module", homes._HOMES)
+def test_things_are_found_where_pytorch_has_them(module):
+    names, _ = homes._as_table(homes._HOMES[module])
+    own = importlib.import_module(naming.own(module))
+    for name, home in names.items():
+        assert hasattr(own, name) and hasattr(ours(home), name), name
+    where = homes.torch_module(naming.own(module), "no_such_name")
+    assert importlib.util.find_spec(naming.full(where.partition(".")[2]) if where.startswith("torch") else where) is not None
 
 
 def test_values_that_change_are_computed():

@@ -11,7 +11,7 @@ import sys
 import argand as torch
 import numpy as np
 import pytest
-from argand import _utils
+from argand._torch import _utils
 from argand.utils import _pytree as pytree
 from argand.utils._contextlib import _DecoratorContextManager
 from argand.utils.weak import WeakIdKeyDictionary, WeakIdRef
@@ -493,7 +493,7 @@ def test_what_means_nothing_here_says_so(make, name):
 
 
 def test_options_of_printing_by_their_other_name():
-    from argand._tensor_str import PRINT_OPTS
+    from argand._torch._tensor_str import PRINT_OPTS
     before = PRINT_OPTS.precision
     try:
         torch.set_printoptions(precision=2)

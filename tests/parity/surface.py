@@ -94,7 +94,7 @@ def has(module, name):
 def ours(theirs):
     """Our module for one of PyTorch's, as `import torch` gives it under `python -m argand`; None if there is none."""
     if theirs == "torch":
-        from argand._torch import torch as shown
+        from argand._torch.view import torch as shown
         return shown()
     from argand._surface.naming import full
     return imported(full(theirs.partition(".")[2]))

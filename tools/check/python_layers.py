@@ -3,42 +3,45 @@
 A file may import files of its own layer and of those below it, at its top and inside functions.  An import inside a
 function may point up, and close a circle, if its line says why: `# upward: REASON`.
 """
-from python_imports import FOLDER, PACKAGE, cycle_in, edges_of, imports_of, knots, module_of
+from python_imports import FOLDER, PACKAGE, cycle_in, edges_of, imports_of, knots, module_of, runs
 
 # From the lowest to the highest.  Names are without "argand."; the package's own __init__.py is in the layer "package".  A
 # name stands for the module and all below it, apart from those that have a longer name here.
 LAYERS = {
     "base": """
-        __future__ _aten_overrides _compile_options _contextlib _cuda_libraries _dtype_limits _dtypes _failures
-        _float32_precision _forks _given_hooks _global_settings _hook_handles _ignored _numpy_if_loaded _overridable
-        _per_rank _plain_functions _process_end _removed _schemas _serialization_state _sharing _surface
+        __future__ _aten_overrides _compiling _compiling.options _contextlib _cuda_libraries _device_names _dispatch_keys
+        _dtype_limits _dtypes _failures _float32_precision _forks _given_hooks _global_settings _hook_handles _ignored _numpy_if_loaded _overridable
+        _per_rank _plain_functions _process_end _schemas _serialization _serialization.state _sharing _surface
         _switches _symbolic_numbers _tags _tensor_arguments torch_version utils version""",
     "tensors": """
-        _VF _buffers _control_flow _copies _decompositions _dispatch _dispatched_metadata _foreach _functions _lobpcg _lowrank _overloads
-        _rare_ops _tensor _tensor_str _typed_storage _untyped_storage fft linalg overrides quasirandom
+        _buffers _control_flow _copies _decompositions _dispatch _dispatched_metadata _foreach _functions _linear_algebra _overloads
+        _rare_ops _typed_storage _typed_tensors _untyped_storage fft linalg overrides quasirandom
         return_types signal sparse special storage testing types utils._device utils._mode_utils
         utils._python_dispatch utils.cpp_extension utils.dlpack""",
     "gradients": "_custom_calls _fake_quantize amp autograd utils._swap",
     "devices": "_legacy_types accelerator autograd.profiler cpu cuda mps mtia random utils._triton xpu",
     "methods": "_tensor_methods",
-    "modules": "_higher_order_ops backends functional nn",
+    "modules": "backends functional nn",
     "training": """
-        _c_functorch _custom_ops _functorch _ops _rare_settings _subclasses _utils ao cuda._utils cuda.graphed distributions
+        _fake_tensors _rare_settings ao cuda._utils cuda.graphed distributions
         func library masked onnx optim utils._checkpoint_debug utils._checkpoint_regions utils._foreach_utils
         utils._selective_checkpoint utils.checkpoint""",
     "files": """
-        _pickled_files _serialization_names _unpickling hub multiprocessing serialization utils.model_zoo""",
+        _serialization.names _serialization.rebuilding _serialization.unpickling _serialization.writing hub multiprocessing
+        serialization utils.model_zoo""",
     "processes": """
         checkpoint cuda.comm distributed futures nn.parallel profiler utils.data utils.flop_counter
         utils.tensorboard""",
     "compiler": """
-        _compile _compiler_names _compiler_option_names _dynamo _guards _inductor _jit_internal compiler jit""",
-    "package": "__config__ _torch_c",
+        _compiling.models _compiling.names compiler jit""",
+    "package": "__config__",
     "programs": """
-        __main__ _as_torch _compile_guards _compiled_calls _installed_as_torch _old_functorch
-        _overridable_functions _symbols _torch _torch_modules distributed.launch distributed.run fx models
+        _compiling.calls _compiling.guards _overridable_functions _symbols distributed.launch distributed.run fx models
         utils.benchmark utils.collect_env""",
+    "alias": "__main__ _torch",
 }
+# What `import torch` means (argand/_torch) is nothing that argand is made of: this file alone imports it, and installs it.
+ALIAS, INSTALLS_ALIAS = f"{PACKAGE}._torch", f"{PACKAGE}.__main__"
 NAMES = list(LAYERS)
 RANKS = {name: rank for rank, names in enumerate(LAYERS.values()) for name in names.split()}
 RANKS[""] = NAMES.index("package")
@@ -55,6 +58,8 @@ def rank_of(module):
 def wrong_import(module, found):
     """What is wrong with one import, or None."""
     own, other = rank_of(module), rank_of(found.target)
+    if ALIAS in runs(module, found.target) and module != INSTALLS_ALIAS:
+        return f"must not import {found.target}: only {INSTALLS_ALIAS} imports the alias"
     if found.reason == "" or (found.reason is not None and not found.inside):
         return "`# upward:` needs a reason, and an import inside a function"
     if own is not None and other is not None and other > own and found.reason is None:

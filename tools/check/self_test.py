@@ -64,6 +64,9 @@ PLANTS = {
                                                "python/argand/nn/planted_too.py": "from .planted import y\n"}),
         ("python/argand/nn/planted.py", None, {"python/argand/nn/planted.py": "from .planted_too import x\n",
                                                "python/argand/nn/planted_too.py": "def f():\n    from . import planted\n"}),
+        # only argand.__main__ imports what `import torch` means, and no reason makes that right elsewhere
+        ("python/argand/fx/planted.py", "from .. import nn\n", "from .._torch import view\n"),
+        ("python/argand/fx/planted.py", None, "def f():\n    from .._torch.view import shows  # upward: a reason\n"),
         # planted.part runs planted/__init__.py
         ("python/argand/nn/planted_too.py", None, {"python/argand/nn/planted_too.py": "from .planted.part import y\n",
                                                    "python/argand/nn/planted/__init__.py": "from ..planted_too import x\n",

@@ -25,19 +25,25 @@ def results_of(stub):
     return {name: kinds.pop() for name, kinds in found.items() if len(kinds) == 1}
 
 
+def _of_surface(folder, name):
+    """A file of _surface of the package in a folder; those that are asked for use nothing of the package."""
+    spec = importlib.util.spec_from_file_location(f"argand.{name}", folder / "_surface" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def tables_of(folder):
-    """{module: Section} of the tables of names of the package in a folder: see _surface/table.py there."""
-    spec = importlib.util.spec_from_file_location("argand_table", folder / "_surface" / "table.py")
-    table = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(table)
-    return table.everything()
+    """{PyTorch's module: Section} of the tables of names of the package in a folder: see _surface/table.py there."""
+    return _of_surface(folder, "table").everything()
 
 
 class Package:
     """The modules of a package, by their dotted names below it ("" is the package itself)."""
 
     def __init__(self, folder, extension, make):
-        self.folder, self.modules, self.tables = folder, {}, tables_of(folder)
+        self.folder, self.modules, self.naming = folder, {}, _of_surface(folder, "naming")
+        self.tables = {self.naming.below(self.naming.full(name)): section for name, section in tables_of(folder).items()}
         self.extension = ast.parse(extension)
         self.operators = results_of(self.extension)
         self.surface = {"_C": sorted(self.names_of_stub(self.extension))}
@@ -47,7 +53,7 @@ class Package:
             name = ".".join(parts[:-1] if is_package else parts)
             self.modules[name] = make(self, name, is_package, ast.parse(path.read_text()))
         for name, section in self.tables.items():  # modules that have no file
-            if name not in self.modules and section.absent is None and name.partition(".")[0] != "_C":
+            if name not in self.modules and section.absent is None:
                 source = f"argand.{section.shown}".rstrip(".")
                 text = "" if section.shown is None else f"from {source} import *"
                 self.modules[name] = make(self, name, True, ast.parse(text))
@@ -80,6 +86,7 @@ class Module:
         self.shown = None
         self.asked = set()    # functions whose results are being found
         self.nested = []      # statements of the top level, without those that are tests
+        self.of_extension = {}  # what by_prefix() finds and no statement defines
         self.is_moved = False  # whether its stub is that of a folder, since modules that have no file stand below it
         self.collect(tree.body)
 
@@ -177,8 +184,9 @@ class Module:
                         found[name] = "class" if capital else "function"
         for name, (kind, _, _) in self.later().items():
             found.setdefault(name, kind)
-        for name in self.by_prefix():
-            found.setdefault(name, "function")
+        self.of_extension = {name: operator for name, operator in self.by_prefix().items() if name not in found}
+        for name in self.of_extension:
+            found[name] = "class" if name.lstrip("_")[:1].isupper() else "function"
         for name in self.by_suffix():
             found.setdefault(name, "class")
         for name in self.loaded():
@@ -271,9 +279,11 @@ class Module:
         return [literal(value.args[0]) + "Tensor" for key, value in zip(facts.keys, facts.values) if "complex" not in ast.unparse(key)]
 
     def by_prefix(self):
-        """{name: operator} where the module shows the operators whose names have a prefix: linalg_svd as svd."""
+        """{name: operator} where the module shows the operators whose names have a prefix: linalg_svd as svd; or all of argand._C."""
         for node in self.nested:
             text = ast.unparse(node) if isinstance(node, ast.Expr) else ""
+            if re.match(r"globals\(\)\.update\(.*vars\(_C\)\.items\(\) if not \w+\.startswith\('__'\)", text):
+                return {n: n for n in self.package.surface["_C"]}
             m = re.search(r"globals\(\)\.update\(.*startswith\('(\w+_)'\)", text)
             if m:
                 return {n.removeprefix(m[1]): n for n in self.package.surface["_C"] if n.startswith(m[1])}

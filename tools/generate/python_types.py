@@ -223,7 +223,7 @@ class Stub(Module):
         # Under names that hide nothing: argand._C has an `int`, and modules define an `Any` or a `Self` of their own.
         out += ["import builtins", "from typing import Any, Iterator", "from typing_extensions import Self"]
         defined = self.definitions()
-        if "_C" not in defined and self.name != "_C":
+        if "_C" not in defined and self.name != "_C" and f"{self.name}._C" not in self.package.modules:  # argand._torch has one of its own
             folder = self.is_package or self.is_moved
             dots = self.name.count(".") + (1 if self.name and not folder else 1 + bool(self.name))
             out.append("from " + "." * dots + " import _C")
@@ -242,7 +242,7 @@ class Stub(Module):
             if name not in given and (kind == "later" or defined[name] == kind):
                 out += self.added(name, kind, where, detail)
         out += [f"{name}: builtins.type[_C.Tensor]" for name in self.by_suffix()]
-        for name, operator in self.by_prefix().items():
+        for name, operator in self.of_extension.items():
             out.append(f"{name} = _C.{operator}")
         for node in self.nested:
             if isinstance(node, ast.ClassDef) and node.name not in written:
@@ -327,8 +327,8 @@ def alias(package, source, names, hides=None):
 
 
 def names_of_packages(folder):
-    """_PACKAGES of _as_torch.py."""
-    return next(literal(node.value) for node in ast.parse((folder / "_as_torch.py").read_text()).body
+    """_PACKAGES of _torch/install.py."""
+    return next(literal(node.value) for node in ast.parse((folder / "_torch" / "install.py").read_text()).body
                 if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_PACKAGES")
 
 
@@ -348,27 +348,27 @@ def stubs(folder, extension, results):
             path += ("/" if name else "") + "__init__"
         if name not in by_hand:
             files[f"argand-stubs/{path}.pyi"] = module.stub()
-    shown = {name: section.shown for name, section in package.tables.items()
-             if name.startswith("_C.") and section.shown is not None}
-    private = next(literal(node.value) for node in ast.parse((folder / "_torch.py").read_text()).body
-                   if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES")
+    naming = package.naming
 
-    def own(name):
-        """Whether a name of argand is one that `import torch` does not show: see argand/_torch.py."""
-        is_private = name.startswith("_") and not name.startswith("__") and name in package.modules
-        return package.tables[""].hides(name) or is_private and name not in (*private, *package.tables)
+    def hides(name):
+        """Whether a name of argand is one that `import torch` does not show: see argand/_torch/view.py."""
+        return package.tables[""].hides(name) or naming.is_private(name) and name in package.modules
 
     for theirs, ours in names_of_packages(folder).items():
-        base = ours.partition(".")[2]
-        folder_of = {}
+        base, sources = ours.partition(".")[2], {}
         for name in modules:
-            if name == base or not base and not own(name.partition(".")[0]) or base and name.startswith(base + "."):
-                folder_of[name[len(base):].lstrip(".")] = name
-        sources = {**{name: source for name, source in shown.items() if not base and source in surface}, **folder_of}
+            below = name[len(base):].lstrip(".") if base else naming.short(naming.own(name))
+            if base and name != base and not name.startswith(base + ".") or below is None or name == "_C":
+                continue  # torch._C is argand._torch._C
+            if base or not package.tables[""].hides(below.partition(".")[0]):
+                sources[below] = name
         for name, source in sources.items():
             is_package = not name or any(other.startswith(name + ".") for other in sources)
             path = "/".join(filter(None, (name.replace(".", "/"), "__init__" if is_package else "")))
-            files[f"{theirs}-stubs/{path}.pyi"] = alias(package, source, surface[source], own if not source else None)
+            files[f"{theirs}-stubs/{path}.pyi"] = alias(package, source, surface[source], None if source else hides)
+        if not base:
+            private = sorted(name for name in sources if naming.is_private(name) and "." not in name)
+            files[f"{theirs}-stubs/__init__.pyi"] += "".join(f"from {dotted('_torch')} import {n} as {n}\n" for n in private)
         for name in list(sources):  # a folder is a package only with a file of its own
             while "." in name:
                 name = name.rpartition(".")[0]

@@ -5,17 +5,17 @@ import sys
 import types
 from importlib import import_module
 
-from . import names, value
-from .naming import PACKAGE, full, short
+from . import names, section_of, value
+from .naming import PACKAGE, own
 
 
 class _KeepsItsNames(types.ModuleType):
     """A module one of whose names is also that of a module below it: importing that one does not hide the name."""
 
     def __setattr__(self, name, value):
-        from .table import section
         if isinstance(value, types.ModuleType):
-            entry = section(short(value.__spec__.name).rpartition(".")[0]).names.get(name)
+            known = section_of(value.__spec__.name.rpartition(".")[0])
+            entry = None if known is None else known.names.get(name)
             if entry is not None and entry.kind in ("ignored", "refused"):
                 return
         super().__setattr__(name, value)
@@ -27,8 +27,7 @@ class TableModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] != PACKAGE:
             return None
-        from .table import section
-        found = section(short(name))
+        found = section_of(name)
         if found is None or found.absent is not None:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # others may stand below it
@@ -37,22 +36,21 @@ class TableModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def exec_module(self, module):
-        from .table import section
         name = module.__spec__.name
-        shown = section(short(name)).shown
+        shown = section_of(name).shown
         module.__doc__ = "Names of PyTorch's module: see argand/_surface."
 
         def find(attribute):
             if attribute == "__all__":
                 return [public for public in listed() if not public.startswith("_")]
             if shown is not None and not attribute.startswith("__"):
-                source = import_module(full(shown))
+                source = import_module(own(shown))
                 if hasattr(source, attribute):
                     return getattr(source, attribute)
             return value(name, attribute)
 
         def listed():
-            others = [] if shown is None else [n for n in dir(import_module(full(shown))) if not n.startswith("__")]
+            others = [] if shown is None else [n for n in dir(import_module(own(shown))) if not n.startswith("__")]
             return sorted({*vars(module), *names(name), *others})
         module.__getattr__, module.__dir__ = find, listed
         parent, _, child = name.rpartition(".")

@@ -2,16 +2,17 @@
 import functools
 import sys
 
-from .naming import PACKAGE, full
+from . import alias
+from .naming import full
 
 
 def _placed(thing, name, doc):
     """A function or class with the name, and the module, of PyTorch's."""
-    module, _, thing.__name__ = full(name.partition(".")[2]).rpartition(".")
-    homes = sys.modules.get(f"{PACKAGE}._torch_modules")
-    if homes is not None:  # under `python -m argand`
-        module = homes.torch_module(module, thing.__name__)
-    thing.__module__ = module
+    theirs, _, thing.__name__ = name.rpartition(".")
+    thing.__module__ = full(theirs.partition(".")[2])
+    if alias.torch is not None:
+        from .homes import torch_module
+        thing.__module__ = torch_module(thing.__module__, thing.__name__)
     thing.__qualname__, thing.__doc__ = thing.__name__, doc
     return thing
 

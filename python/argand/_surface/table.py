@@ -4,7 +4,8 @@ A file has the modules of PyTorch below one name: nn.txt those of torch.nn, torc
 
     [nn.functional]              a module, without "torch."; [torch] is torch itself
     [jit._trace] = jit           a module that shows the names of one of ours
-    late nn                      names that are loaded at first use, from this module of ours (without one: modules below this one)
+    late nn                      names that are loaded at first use, from this module of ours, without "argand." (without one: modules
+                                 below this one)
       grad  new=old  me=.        new is the module's `old`; me is the module itself
       *                          all names in the module's __all__
     own nn                       the same, for names that PyTorch does not have: `import torch` does not show them

@@ -43,6 +43,8 @@ def methods(parts):
 
 def complete():
     """Gives the classes these methods; programs can override those of Tensor that are functions."""
+    for cls in (_C.Tensor, _C.Size):
+        cls.__name__ = cls.__name__  # errors of Python's then name it without its module, as any class
     for cls, parts in PARTS.items():
         for name, value in methods(parts).items():
             setattr(cls, name, value)

@@ -1,8 +1,9 @@
 """Methods whose Python form is not the schema of an op."""
 import numbers
 
-from .. import _C, _functions, _removed
+from .. import _C, _functions
 from .._ignored import harmless
+from .._linear_algebra import removed
 from .._tensor_arguments import need_tensors
 
 Tensor = _C.Tensor
@@ -48,7 +49,7 @@ class Functions:
     # wraps, so that it asks once.
     lu, unique, unique_consecutive = (f.__wrapped__ for f in (_functions.lu, _functions.unique, _functions.unique_consecutive))
 
-    eig, lstsq, solve, symeig = _removed.eig, _removed.lstsq, _removed.solve, _removed.symeig
+    eig, lstsq, solve, symeig = removed.eig, removed.lstsq, removed.solve, removed.symeig
 
     def polygamma(self, n):
         """See torch.polygamma."""

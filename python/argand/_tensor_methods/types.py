@@ -1,7 +1,7 @@
 """Dtypes of tensors, and constructors by dtype."""
 from .. import _C
 from .._dtypes import FACTS, TENSOR_TYPES
-from .._tensor import _check_legacy, _new, dtype_and_device_of
+from .._typed_tensors import _check_legacy, _new, dtype_and_device_of
 
 Tensor = _C.Tensor
 

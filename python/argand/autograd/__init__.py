@@ -9,7 +9,7 @@ from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
 
-is_multithreading_enabled = plain(_C._is_multithreading_enabled, f"{_surface.naming.PACKAGE}._torch_c")  # where pickles find it
+_is_multithreading_enabled = is_multithreading_enabled = plain(_C._is_multithreading_enabled, __name__)
 
 
 def _is_checkpoint_valid():

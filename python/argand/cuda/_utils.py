@@ -1,6 +1,6 @@
 """The index of a CUDA device, under the module name by which packages import the function."""
 from .. import _C
-from .._utils import _get_device_index as _of_any_kind
+from .._device_names import _get_device_index as _of_any_kind
 
 
 def _get_device_index(device, optional=False, allow_cpu=False):

@@ -12,6 +12,7 @@ import sys
 import uuid
 from argparse import ArgumentParser, REMAINDER
 
+from argand._surface import alias  # by its whole name, as torch.distributed.run, which may be the name of this program, is in torch
 from ._launch.options import add_options
 from ._launch.output import say
 from .elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std
@@ -124,12 +125,8 @@ def _command(args):
         if args.module:
             raise ValueError("Don't use both the '--no-python' flag and the '--module' flag at the same time.")
         return args.training_script, own
-    python = ["-u", *(["-m", "argand"] if _is_installed_as_torch() else []), *(["-m"] if args.module else [])]
+    python = ["-u", *(["-m", "argand"] if alias.torch is not None else []), *(["-m"] if args.module else [])]
     return os.environ.get("PYTHON_EXEC", sys.executable), [*python, args.training_script, *own]
-
-
-def _is_installed_as_torch():
-    return "argand._torch" in sys.modules and sys.modules.get("torch") is sys.modules["argand._torch"].torch()
 
 
 def run_script_path(training_script, *training_script_args):
@@ -161,13 +158,6 @@ def main(args=None, start=lambda args: run(parse_args(args))):
         say(error)
         return 1 if isinstance(error, (OSError, RuntimeError)) and not isinstance(error, NotImplementedError) else 2
     return 0
-
-
-def argandrun():
-    """The command: `import torch` means Argand in the workers."""
-    from .._as_torch import install
-    install()
-    return main()
 
 
 if __name__ == "__main__":

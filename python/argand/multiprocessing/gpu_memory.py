@@ -16,7 +16,7 @@ import time
 from collections import Counter
 
 from .. import _C
-from .._tensor import _restore
+from .._copies import _restore
 from .._untyped_storage import _bytes_of
 
 _native = _C._shared_memory

@@ -10,7 +10,7 @@ import hmac  # noqa: F401
 from multiprocessing import resource_sharer  # noqa: F401
 
 from .. import _C
-from .._tensor import _restore
+from .._copies import _restore
 from ..nn.parameter import Parameter
 from ..utils.hooks import warn_if_has_hooks
 from . import gpu_memory

@@ -3,7 +3,7 @@ import functools
 
 from .. import _C
 from .._ignored import harmless
-from .._tensor import Tensor
+from .._C import Tensor
 from ..autograd.grad_mode import set_grad_enabled
 
 _capturable_doc = _differentiable_doc = _foreach_doc = _fused_doc = _maximize_doc = _params_doc = ""

@@ -5,7 +5,7 @@ whether it is a copy.  Memory that may not be written makes a tensor all the sam
 import enum
 
 from .. import _C
-from .._tensor import Tensor
+from .._C import Tensor
 
 
 class DLDeviceType(enum.IntEnum):

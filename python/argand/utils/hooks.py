@@ -1,7 +1,7 @@
 """The handles that registering a hook returns, under their name in torch.utils."""
 import warnings
 
-from .._hook_handles import RemovableHandle  # noqa: F401
+from .._hook_handles import RemovableHandle, RemovedByCall  # noqa: F401
 
 
 def unserializable_hook(f):

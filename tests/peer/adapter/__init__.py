@@ -83,7 +83,7 @@ def expected_failure(test):
 
 def install(sources):
     """From now on `import torch` is Argand, with PyTorch's test helpers of the tree `sources`."""
-    from argand._as_torch import install as as_torch
+    from argand._torch.install import install as as_torch
     as_torch()
     if any(isinstance(finder, _Helpers) for finder in sys.meta_path):
         return

@@ -8,7 +8,7 @@ from ... import _C
 from ..._dispatch import _TorchDispatchModeKey, modes, StateOff
 from ..._ignored import harmless
 from ..._overloads import _tensors
-from ..._subclasses.fake_tensor import ELEMENTS, FakeTensor, FakeTensorMode, is_fake, unset_fake_temporarily
+from ..._fake_tensors import ELEMENTS, FakeTensor, FakeTensorMode, is_fake, unset_fake_temporarily
 from ...autograd.grad_mode import no_grad
 from ...utils import _pytree as pytree
 from ...utils._python_dispatch import (TorchDispatchMode, _disable_current_modes, is_traceable_wrapper_subclass,

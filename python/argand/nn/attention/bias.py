@@ -2,7 +2,7 @@
 import enum
 
 from ... import _C
-from ..._tensor import Tensor
+from ..._C import Tensor
 
 __all__ = ["causal_upper_left", "causal_lower_right", "CausalVariant", "CausalBias"]
 

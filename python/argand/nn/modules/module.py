@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Union
 from ... import _C
 from ..._functions import typename as _typename
 from ..._hook_handles import add_hook as _add_hook
-from ..._tensor import dtype_and_device_of
+from ..._typed_tensors import dtype_and_device_of
 from ...autograd.grad_mode import no_grad
 from ..parameter import Buffer, Parameter, is_lazy
 from .conversion import convert_parameter
@@ -647,7 +647,7 @@ class Module(_Walks):
 
     def compile(self, *args, **kwargs):
         """Applies torch.compile() to its calls, in place: names of parameters stay."""
-        from ..._compile import compile_module  # upward: the method is torch.compile() of the module
+        from ..._compiling.models import compile_module  # upward: the method is torch.compile() of the module
         compile_module(self, *args, **kwargs)
 
     def _replicate_for_data_parallel(self):

@@ -1,5 +1,0 @@
-"""The errors of torch.compile."""
-from .._compile import BackendCompilerFailed, InvalidBackend, TorchDynamoException, Unsupported  # noqa: F401
-from .. import _surface
-
-__getattr__, __dir__ = _surface.of(__name__)

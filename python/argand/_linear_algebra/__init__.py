@@ -1,0 +1,1 @@
+"""Functions of matrices that are written in Python, and those that PyTorch removed."""

@@ -1,0 +1,3 @@
+"""What `import torch` gives in this process, if that is Argand."""
+
+torch = None  # the module, which argand._torch.install sets

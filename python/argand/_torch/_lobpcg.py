@@ -1,0 +1,2 @@
+"""torch._lobpcg."""
+from .._linear_algebra.eigenvalues import lobpcg  # noqa: F401
