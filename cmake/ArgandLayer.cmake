@@ -52,7 +52,7 @@ endfunction()
 
 # Layers whose tests are run once more under each sanitizer by `./dev test --sanitize` (all of them with `all`).
 # Address: where memory is owned, shared and parsed.  Thread: where threads meet.
-set(ARGAND_FAST_address base core runtime runtime_cpu autograd io vision parallel tests_window tests_autograd)
+set(ARGAND_FAST_address base core runtime runtime_cpu autograd io jit vision parallel tests_window tests_autograd)
 set(ARGAND_FAST_thread base runtime runtime_cpu data parallel tests_window tests_autograd tests_devices tests_loads)
 if(ARGAND_BUILD_TESTS)
   add_custom_target(argand_fast_tests)

@@ -23,9 +23,9 @@ Shared<T> shared(std::vector<T> v) {
 using SharedDict = std::shared_ptr<ivalue::DictElements>;
 }  // namespace
 
-struct IValue::Value
-    : std::variant<std::monostate, Tensor, bool, int64_t, double, Scalar, std::string, Shared<int64_t>, Shared<double>,
-                   Shared<Tensor>, Device, Generator, Shared<IValue>, intrusive_ptr<ivalue::Tuple>, SharedDict> {
+struct IValue::Value : std::variant<std::monostate, Tensor, bool, int64_t, double, Scalar, std::string, Shared<int64_t>,
+                                    Shared<double>, Shared<Tensor>, Device, Generator, Shared<IValue>,
+                                    intrusive_ptr<ivalue::Tuple>, SharedDict, intrusive_ptr<ivalue::Object>> {
   using variant::variant;
 };
 
@@ -60,7 +60,34 @@ IValue& IValue::operator=(IValue&& o) noexcept {
   value() = std::move(o.value());
   return *this;
 }
-IValue::~IValue() { value().~Value(); }
+
+// A program can nest containers as deep as memory reaches.  Below a depth they wait until those around them are freed.
+void IValue::destroy_container() noexcept {
+  constexpr int kMaxDepth = 64;
+  static thread_local int depth = 0;
+  static thread_local std::vector<Value>* waiting = nullptr;  // of the outermost call
+  if (depth == kMaxDepth) {
+    waiting->push_back(std::move(value()));
+    value().~Value();
+    return;
+  }
+  std::vector<Value> mine;
+  if (depth == 0) waiting = &mine;
+  ++depth;
+  value().~Value();
+  while (!mine.empty()) {
+    const Value next = std::move(mine.back());
+    mine.pop_back();
+  }
+  --depth;
+}
+
+IValue::~IValue() {
+  if (kind() < Kind::kList)
+    value().~Value();
+  else
+    destroy_container();
+}
 
 template <class T>
 using Is = std::in_place_type_t<T>;
@@ -80,6 +107,7 @@ IValue::IValue(Generator v) : IValue(Is<Generator>(), std::move(v)) {}
 IValue::IValue(std::vector<IValue> v) : IValue(Is<Shared<IValue>>(), shared(std::move(v))) {}
 IValue::IValue(intrusive_ptr<ivalue::Tuple> v) : IValue(Is<intrusive_ptr<ivalue::Tuple>>(), std::move(v)) {}
 IValue::IValue(SharedDict v) : IValue(Is<SharedDict>(), std::move(v)) {}
+IValue::IValue(intrusive_ptr<ivalue::Object> v) : IValue(Is<intrusive_ptr<ivalue::Object>>(), std::move(v)) {}
 void IValue::share(const Shared<int64_t>& v) { value() = v; }
 void IValue::share(const Shared<double>& v) { value() = v; }
 void IValue::share(const Shared<Tensor>& v) { value() = v; }
@@ -88,6 +116,7 @@ intrusive_ptr<ivalue::Tuple> IValue::tuple_of(std::vector<IValue> elements) {
   return ivalue::Tuple::create(std::move(elements));
 }
 
+IValue::Kind IValue::kind() const { return static_cast<Kind>(value().index()); }
 bool IValue::isNone() const { return is<std::monostate>(); }
 bool IValue::isTensor() const { return is<Tensor>(); }
 bool IValue::isBool() const { return is<bool>(); }
@@ -107,13 +136,16 @@ bool IValue::isGenericList() const { return is<Shared<IValue>>(); }
 bool IValue::isList() const { return isIntList() || isDoubleList() || isTensorList() || isGenericList(); }
 bool IValue::isTuple() const { return is<intrusive_ptr<ivalue::Tuple>>(); }
 bool IValue::isGenericDict() const { return is<SharedDict>(); }
+bool IValue::isObject() const { return is<intrusive_ptr<ivalue::Object>>(); }
+bool IValue::isModule() const { return isObject() && toObject()->is_module(); }
+bool IValue::isComplexDouble() const { return is<Scalar>() && std::get<Scalar>(value()).isComplex(); }
 bool IValue::isScalar() const { return isInt() || isDouble() || isBool() || is<Scalar>(); }
 
 std::string IValue::tagKind() const {
   // In the order of Value; lists are of one kind.
-  constexpr const char* names[] = {"None",   "Tensor",    "Bool",        "Int",         "Double",
-                                   "Scalar", "String",    "GenericList", "GenericList", "GenericList",
-                                   "Device", "Generator", "GenericList", "Tuple",       "GenericDict"};
+  constexpr const char* names[] = {"None",        "Tensor",      "Bool",        "Int",         "Double", "Scalar",
+                                   "String",      "GenericList", "GenericList", "GenericList", "Device", "Generator",
+                                   "GenericList", "Tuple",       "GenericDict", "Object"};
   return names[value().index()];
 }
 
@@ -152,6 +184,8 @@ List<IValue> IValue::toList() const {
 const intrusive_ptr<ivalue::Tuple>& IValue::toTuple() const { return get<intrusive_ptr<ivalue::Tuple>>("tuple"); }
 const ivalue::Tuple& IValue::toTupleRef() const { return *toTuple(); }
 const SharedDict& IValue::dict_elements() const { return get<SharedDict>("dict"); }
+const intrusive_ptr<ivalue::Object>& IValue::toObject() const { return get<intrusive_ptr<ivalue::Object>>("object"); }
+std::complex<double> IValue::toComplexDouble() const { return toScalar().to<std::complex<double>>(); }
 Dict<IValue, IValue> IValue::toGenericDict() const { return Dict<IValue, IValue>(dict_elements()); }
 
 bool operator==(const IValue& a, const IValue& b) {
@@ -209,6 +243,7 @@ std::ostream& operator<<(std::ostream& out, const IValue& v) {
   if (v.isTuple()) return *several("(", v.toTupleRef().elements(), v.toTupleRef().size() == 1 ? ",)" : ")");
   if (v.isDevice()) return out << v.toDevice();
   if (v.isGenerator()) return out << "Generator";
+  if (v.isObject()) return out << "<" << v.toObject()->type_name() << " object>";
   if (!v.isGenericDict()) return out << v.toScalar();
   out << '{';
   const char* before = "";

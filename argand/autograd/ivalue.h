@@ -1,5 +1,6 @@
-// A value of one of the types that AutogradContext::saved_data keeps and that user-defined ops take and return, with
-// LibTorch's accessors.  Lists, tuples and dicts are handles: copies of the IValue share their elements.
+// A value of one of the types that AutogradContext::saved_data keeps, that user-defined ops take and return, and that
+// TorchScript programs compute with, with LibTorch's accessors.  Lists, tuples, dicts and objects are handles: copies
+// of the IValue share their elements.  Containers nested to any depth are freed without deep recursion.
 #pragma once
 #include <iosfwd>
 #include <memory>
@@ -18,8 +19,12 @@ template <class Key, class Mapped>
 class Dict;
 namespace ivalue {
 class Tuple;
+class Object;
 struct DictElements;
 }  // namespace ivalue
+namespace jit {
+class Module;
+}
 
 class IValue {
  public:
@@ -48,6 +53,8 @@ class IValue {
   IValue(std::vector<IValue> v);  // a list of anything
   IValue(intrusive_ptr<ivalue::Tuple> v);
   IValue(std::shared_ptr<ivalue::DictElements> v);
+  IValue(intrusive_ptr<ivalue::Object> v);
+  IValue(std::complex<double> v) : IValue(Scalar(v)) {}
   template <class T>
   IValue(std::optional<T> v) : IValue() {
     if (v) *this = IValue(std::move(*v));
@@ -68,6 +75,26 @@ class IValue {
   IValue(const std::tuple<T...>& v)
       : IValue(tuple_of(std::apply([](const auto&... e) { return std::vector<IValue>{IValue(e)...}; }, v))) {}
 
+  // In the order of Value.
+  enum class Kind : uint8_t {
+    kNone,
+    kTensor,
+    kBool,
+    kInt,
+    kDouble,
+    kScalar,
+    kString,
+    kIntList,
+    kDoubleList,
+    kTensorList,
+    kDevice,
+    kGenerator,
+    kList,  // of anything else
+    kTuple,
+    kDict,
+    kObject
+  };
+  Kind kind() const;
   bool isNone() const;
   bool isTensor() const;
   bool isBool() const;
@@ -84,6 +111,9 @@ class IValue {
   bool isList() const;
   bool isTuple() const;
   bool isGenericDict() const;
+  bool isObject() const;
+  bool isModule() const;  // an object of TorchScript that is a module
+  bool isComplexDouble() const;
   bool isScalar() const;        // a number or a bool
   std::string tagKind() const;  // "Tensor", "Int", "GenericList", ...
 
@@ -112,6 +142,9 @@ class IValue {
   const ivalue::Tuple& toTupleRef() const;
   Dict<IValue, IValue> toGenericDict() const;
   const std::shared_ptr<ivalue::DictElements>& dict_elements() const;
+  const intrusive_ptr<ivalue::Object>& toObject() const;
+  jit::Module toModule() const;  // defined in argand/jit
+  std::complex<double> toComplexDouble() const;
   // Converts to the C++ type T of an argument or result of an op (argand/library/boxing.h).
   template <class T>
   T to() const;
@@ -136,6 +169,7 @@ class IValue {
   static intrusive_ptr<ivalue::Tuple> tuple_of(std::vector<IValue> elements);
   Value& value();
   const Value& value() const;
+  void destroy_container() noexcept;
   template <class T>
   bool is() const;
   template <class T>
@@ -155,12 +189,34 @@ class Tuple final : public RefCounted {
   static intrusive_ptr<Tuple> create(T&&... elements) {
     return create(std::vector<IValue>{IValue(std::forward<T>(elements))...});
   }
+  // A tuple whose elements have names: `fields` are those of its type, whose qualified name is `type`.
+  struct Names {
+    std::string type;
+    std::vector<std::string> fields;
+  };
+  static intrusive_ptr<Tuple> createNamed(std::vector<IValue> elements, std::shared_ptr<const Names> names) {
+    intrusive_ptr<Tuple> out = create(std::move(elements));
+    out->names_ = std::move(names);
+    return out;
+  }
+  const Names* names() const { return names_.get(); }  // null for a tuple without names
   const std::vector<IValue>& elements() const { return elements_; }
   size_t size() const { return elements_.size(); }
   void setElements(std::vector<IValue> elements) { elements_ = std::move(elements); }
 
  private:
   std::vector<IValue> elements_;
+  std::shared_ptr<const Names> names_;
+};
+
+// An object of a class that a TorchScript program defines; argand/jit has the class behind it.
+class Object : public RefCounted {
+ public:
+  virtual std::string type_name() const = 0;  // "__torch__.Net"
+  virtual bool is_module() const = 0;
+  // ValueError for a name that its class does not declare.
+  virtual const IValue& getAttr(const std::string& name) const = 0;
+  virtual void setAttr(const std::string& name, IValue value) = 0;
 };
 
 }  // namespace ivalue

@@ -7,6 +7,7 @@
 // exception.  A read can fail with an error: each access to a storage that is no longer there throws, and no element is
 // ever made up.
 #pragma once
+#include <map>
 #include <string>
 
 #include "argand/io/torch_file.h"
@@ -22,13 +23,20 @@ class TorchArchive {
 
   const ByteSource& source() const { return zip_.source(); }
   bool is_script() const { return zip_.find("constants.pkl") != nullptr; }
-  std::string pickle() const;
-  // ValueError if its record is missing or has another size.
-  Tensor storage(const StorageRequest& request) const;
+  int64_t version() const { return version_; }  // of the format; ops of old archives mean something else
+  std::string pickle() const { return record("data.pkl"); }
+  // FormatError if there is no such record.
+  std::string record(const std::string& name) const;
+  // ValueError if its record is missing or has another size.  `folder`: "data", or "constants" for those of the code.
+  Tensor storage(const StorageRequest& request, const char* folder = "data") const;
+  // The files under a folder ("code/", "extra/") by their names from the root, uncompressed.  FormatError if they have
+  // more than `max_bytes` together.
+  std::map<std::string, std::string> files(std::string_view folder, int64_t max_bytes) const;
 
  private:
   const LoadOptions options_;
   const ZipDirectory zip_;
+  int64_t version_ = 0;
   bool big_ = false;
   std::shared_ptr<const InputFile> file_;  // for storages that are read late; else null
 };

@@ -214,7 +214,8 @@ void ZipDirectory::read_directory(const End& end, size_t max_members,
                 .header = static_cast<int64_t>(header),
                 .size = static_cast<int64_t>(packed),
                 .crc = u32(p + 16),
-                .stored = method == kStoredMethod};
+                .stored = method == kStoredMethod,
+                .unpacked = static_cast<int64_t>(size)};
     try {
       add(std::move(m), allowed);
     } catch (const ValueError& e) {

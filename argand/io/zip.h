@@ -1,4 +1,5 @@
-// Zip archives as PyTorch writes them: members that are stored, not compressed (APPNOTE.TXT of PKWARE, 6.3).
+// Zip archives as PyTorch writes them: members that are stored, and code that may be compressed (APPNOTE.TXT of PKWARE,
+// 6.3).
 //
 //   member 0 | member 1 | ... | central directory | [zip64 end record | its locator] | end record
 //   member:   local header, name, extra field, bytes, [data descriptor]
@@ -21,10 +22,11 @@ struct ZipMember {
   std::string name;                         // without the folder that all members are in
   int64_t header = 0, begin = 0, size = 0;  // where its local header and its bytes are; as many bytes as the file holds
   uint32_t crc = 0;
-  bool stored = true;  // else compressed, and cannot be read
+  bool stored = true;     // else compressed
+  int64_t unpacked = -1;  // how many bytes it holds when it is no longer compressed
 };
 
-// All bytes; their checksum is compared if `verify`.
+// All bytes of a stored member; their checksum is compared if `verify`.
 void read_member(const ByteSource& source, const ZipMember& member, void* out, bool verify);
 
 class ZipDirectory {
@@ -43,6 +45,9 @@ class ZipDirectory {
   const ZipMember* find(std::string_view name) const;
   void read(const ZipMember& member, void* out, bool verify = true) const { read_member(source_, member, out, verify); }
   std::string read(const ZipMember& member, int64_t max_bytes) const;
+  // As read(), and inflates the bytes if they are compressed (RFC 1951).  Never more than `max_bytes`, whatever the
+  // file announces.
+  std::string read_unpacked(const ZipMember& member, int64_t max_bytes) const;
   // Compares only the checksum, reading the bytes piece by piece.
   void verify(const ZipMember& member) const;
   [[noreturn]] void fail(const ZipMember& member, int64_t offset, const std::string& what) const;

@@ -3,35 +3,12 @@
 #include <algorithm>
 
 #include "argand/base/str.h"
+#include "argand/core/dtype_number.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/out_dtype.h"
 
 namespace argand::boxed {
 namespace {
-
-// The numbers that PyTorch's programs and files have for dtypes.
-constexpr ScalarType kDtypeOfNumber[] = {kByte,
-                                         kChar,
-                                         kShort,
-                                         kInt,
-                                         kLong,
-                                         kHalf,
-                                         kFloat,
-                                         kDouble,
-                                         ScalarType::Undefined /* complex32 */,
-                                         kComplexFloat,
-                                         kComplexDouble,
-                                         kBool,
-                                         ScalarType::Undefined,
-                                         ScalarType::Undefined,
-                                         ScalarType::Undefined,
-                                         kBFloat16};
-constexpr int64_t kMemoryFormats = 4;  // numbered as PyTorch's
-
-bool is_dtype_number(int64_t number) {
-  return number >= 0 && number < static_cast<int64_t>(std::size(kDtypeOfNumber)) &&
-         kDtypeOfNumber[number] != ScalarType::Undefined;
-}
 
 template <class T>
 bool is(const ArgumentValue& v) {
@@ -97,13 +74,11 @@ bool takes_kind(const Parameter& p, const ArgumentValue& v) {
     case Kind::kScalarList:
       return is<std::vector<Scalar>>(v) || is<std::vector<double>>(v) || is<Dims>(v) || is_empty_list(v);
     case Kind::kDtype:
-      return is<ScalarType>(v) || (is<int64_t>(v) && is_dtype_number(std::get<int64_t>(v)));
+      return is<ScalarType>(v) || (is<int64_t>(v) && dtype_of_pytorch_number(std::get<int64_t>(v)));
     case Kind::kDevice:
       return is<Device>(v) || is<std::string>(v);
-    case Kind::kMemoryFormat: {
-      const int64_t* number = std::get_if<int64_t>(&v);
-      return is<MemoryFormat>(v) || (number && *number >= 0 && *number < kMemoryFormats);
-    }
+    case Kind::kMemoryFormat:
+      return is<MemoryFormat>(v) || (is<int64_t>(v) && memory_format_of_pytorch_number(std::get<int64_t>(v)));
     case Kind::kGenerator:
       return is<Generator>(v);
     case Kind::kOptions:
@@ -159,7 +134,7 @@ const char* kind_name(const ArgumentValue& value) {
 }
 
 ScalarType to_dtype(const ArgumentValue& value) {
-  return is<ScalarType>(value) ? std::get<ScalarType>(value) : kDtypeOfNumber[std::get<int64_t>(value)];
+  return is<ScalarType>(value) ? std::get<ScalarType>(value) : *dtype_of_pytorch_number(std::get<int64_t>(value));
 }
 
 bool takes(const Parameter& parameter, const ArgumentValue& value) {
@@ -204,7 +179,7 @@ void Call::read(const Parameter&, const ArgumentValue& v, Device& field) const {
   field = is<Device>(v) ? std::get<Device>(v) : Device(std::get<std::string>(v));
 }
 void Call::read(const Parameter&, const ArgumentValue& v, MemoryFormat& field) const {
-  field = is<MemoryFormat>(v) ? std::get<MemoryFormat>(v) : static_cast<MemoryFormat>(std::get<int64_t>(v));
+  field = is<MemoryFormat>(v) ? std::get<MemoryFormat>(v) : *memory_format_of_pytorch_number(std::get<int64_t>(v));
 }
 void Call::read(const Parameter&, const ArgumentValue& v, Generator& field) const { field = std::get<Generator>(v); }
 void Call::read(const Parameter&, const ArgumentValue& v, TensorOptions& field) const {

@@ -7,6 +7,7 @@
 #include "argand/base/ignored.h"
 #include "argand/base/linalg_error.h"
 #include "argand/base/log.h"
+#include "argand/jit/call.h"
 #include "argand/parallel/store/store.h"
 
 namespace argand::python {
@@ -144,6 +145,7 @@ void add_errors(nb::module_& module) {
   add<LinAlgError>(module, "LinAlgError", {runtime});
   add<NotImplementedError>(module, "NotImplementedError", {PyExc_NotImplementedError});
   add<InternalError>(module, "InternalError", {runtime});
+  add<jit::Exception>(module, "JITException", {runtime}, "argand.jit");
   // What nanobind's functions throw is translated as everywhere else.
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {

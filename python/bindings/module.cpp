@@ -26,6 +26,7 @@ NB_MODULE(_C, module) {
   add_storages(module);
   add_shared_memory(module);
   add_checkpoints(module);
+  add_torchscript(module);
   add_interpreter_end(module);
   add_dlpack(module);
   add_operators(module);

@@ -54,6 +54,7 @@ void tar(uint8_t option, std::string_view input);
 void png(uint8_t option, std::string_view input);
 void jpeg(uint8_t option, std::string_view input);
 void store_wire(uint8_t option, std::string_view input);
+void torchscript(uint8_t option, std::string_view input);
 // Finds something in its own seed: run.py proves on it that a finding is reported.
 inline void planted(uint8_t option, std::string_view input) {
   if (option == 'p' && input == "lanted") disagree("the planted finding");

@@ -2,7 +2,7 @@
 
     python3 tests/fuzz/run.py --build build/release [--target torch_file] [--seconds 20 | --runs 10000000] [--seed 1] [--jobs 1] [--keep]
 
-The readers (argand/io, argand/vision, argand/parallel/store) are compiled again with the sanitizers; the rest of the library is taken as it is
+The readers (argand/io, argand/vision, argand/parallel/store, argand/jit) are compiled again with the sanitizers; the rest of the library is taken as it is
 built.  With --keep, what a run found is merged into tests/fuzz/corpus: one archive a target, the fewest inputs that reach all
 code and are small.  Exits with 1 where something was found, and with 77 and a sentence where clang's libFuzzer is not installed.
 """
@@ -26,7 +26,8 @@ READERS = [f"argand/io/{name}" for name in (
     "cifar", "decimal", "file", "gzip", "idx", "pickle", "pickle_writer", "safetensors", "safetensors_header", "tar",
     "text", "torch_archive", "torch_file", "torch_legacy", "torch_names", "torch_storage", "utf8", "value", "vfs", "zip")] + [
         f"argand/vision/{name}" for name in ("image", "jpeg", "png")] + [
-            f"argand/parallel/store/{name}" for name in ("server_core", "table", "wire")]
+            f"argand/parallel/store/{name}" for name in ("server_core", "table", "wire")] + [
+                f"argand/jit/{name}" for name in ("class", "compiler", "function", "lexer", "parser", "program", "scope", "types")]
 JUDGES = [str(path.relative_to(ROOT).with_suffix("")) for path in sorted((ROOT / "tests/fuzz").glob("*.cpp")) if path.stem != "main"]
 # Stacks of calls that returned are not kept: with exceptions that takes half of the time.
 FLAGS = ["-std=c++20", "-O2", "-gline-tables-only", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",

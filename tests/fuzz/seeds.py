@@ -175,4 +175,21 @@ def store_wire():
     yield b"\2" + stream((0, request(8, [b"n"], number=2)), (1, request(5, [b"n"], number=1)), (1, request(5, [b"n"], number=1)))
 
 
-SEEDS = {make.__name__: make for make in (torch_file, safetensors, idx, cifar, csv, text, tar, png, jpeg, store_wire)}
+def torchscript():
+    """Code of archives: each kind of statement and expression."""
+    head = b"class M(Module):\n  __parameters__ = [\"w\", ]\n  __buffers__ = []\n  w : Tensor\n  training : bool\n"
+    method = b"  def forward(self: __torch__.M,\n    x: Tensor,\n    n: int=1) -> Tensor:\n"
+    bodies = [b"    if torch.gt(n, 1):\n      y = torch.relu(x)\n    else:\n      y = x\n    return y\n",
+              b"    s = 0\n    while torch.lt(s, n):\n      s += 2\n    for i in range(0, s, 3):\n      x = torch.add_(x, i)\n    return x\n",
+              b"    a, (b), = (1, [2., -3e-05])\n    d = {\"k\": a}\n    d[\"l\"] = int(b[0])\n    return annotate(List[int], [a, *b])[1:]\n",
+              b"    _0 = __torch__.f\n    def __fork():\n      return _0(x, n=2, )\n    return torch.wait(fork(__fork))\n",
+              b"    c = __torch__.C.__new__(__torch__.C)\n    with c as e:\n      (c).__init__(x, )\n    assert n > 0, \"no\"\n    return x if n else e\n",
+              b"    p = __torch__.P(x, n)\n    return unchecked_cast(Tensor, getattr(p, \"x\")) if isinstance(p, (int, str)) else uninitialized(Tensor)\n"]
+    for body in bodies:
+        yield b"\0" + head + method + body
+    yield (b"\0def f(x: Tensor, n: Optional[List[int]]=None) -> Tuple[Tensor, Dict[str, float]]:\n  return (x, {})\n"
+           b"class P(NamedTuple):\n  x : Tensor\n  n : int = 3\nclass C:\n  __annotations__ = []\n  __annotations__[\"0\"] = Tensor\n"
+           b"  k : Final[int] = 3\n  def __init__(self: __torch__.C, x: Any) -> NoneType:\n    self.x = x\n    return None\n")
+
+
+SEEDS = {make.__name__: make for make in (torch_file, safetensors, idx, cifar, csv, text, tar, png, jpeg, store_wire, torchscript)}

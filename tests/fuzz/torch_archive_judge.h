@@ -63,14 +63,15 @@ struct TorchArchive {
 
   static bool name_is_read(const std::string& name, bool stored) {
     static constexpr const char* kPlain[] = {
-        "data.pkl", "version", "byteorder", ".data/serialization_id", ".format_version", ".storage_alignment"};
+        "data.pkl",        "version",           ".data/version", "byteorder", ".data/serialization_id",
+        ".format_version", ".storage_alignment"};
     for (const char* plain : kPlain)
       if (name == plain) return stored;
     if (name.rfind("data/", 0) == 0)
       return stored && name.size() > 5 && name.find('/', 5) == name.npos && name != "data/." && name != "data/..";
     // The files of TorchScript beside the values: any name that stays in the folder.
     if (name != "constants.pkl" && name.rfind("code/", 0) != 0 && name.rfind("constants/", 0) != 0 &&
-        name.rfind("extra/", 0) != 0)
+        name.rfind("extra/", 0) != 0 && name.rfind("traced_inputs/", 0) != 0 && name != "traced_inputs.pkl")
       return false;
     return name.back() != '/' && name.find("//") == name.npos && (name + "/").find("/../") == std::string::npos;
   }
@@ -177,10 +178,13 @@ struct TorchArchive {
   bool content() {
     script = records.count("constants.pkl") > 0;
     for (const auto& [name, record] : records)
-      if (!script && (name.rfind("code/", 0) == 0 || name.rfind("constants/", 0) == 0 || name.rfind("extra/", 0) == 0))
+      if (!script && (name.rfind("code/", 0) == 0 || name.rfind("constants/", 0) == 0 || name.rfind("extra/", 0) == 0 ||
+                      name.rfind("traced_inputs/", 0) == 0 || name == "traced_inputs.pkl"))
         return false;
     std::string_view version, order;
-    if (!text("version", version) || !text("data.pkl", pickle)) return false;
+    if (records.count("version") + records.count(".data/version") != 1) return false;
+    if (!text(records.count("version") > 0 ? "version" : ".data/version", version) || !text("data.pkl", pickle))
+      return false;
     if (!version.empty() && version.back() == '\n') version.remove_suffix(1);
     if (version.empty() || version.size() > 6 || version.find_first_not_of("0123456789") != version.npos) return false;
     const int number = std::stoi(std::string(version));

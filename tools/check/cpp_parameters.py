@@ -10,7 +10,7 @@ import re
 
 from uses import LEAST_REASON
 
-FOLDERS = ("compat/", *(f"argand/{name}/" for name in ("autograd", "core", "data", "io", "library", "models", "nn", "optim", "parallel",
+FOLDERS = ("compat/", *(f"argand/{name}/" for name in ("autograd", "core", "data", "io", "jit", "library", "models", "nn", "optim", "parallel",
                                                        "serialize", "vision")))
 VALUE = re.compile(r"(?:const )?(?:(?:std|at|c10|torch|argand)::)?(?:bool|u?int\d*(?:_t)?|size_t|float|double|char|string|string_view|optional<.*>|vector<.*>"
                    r"|initializer_list<.*>|milliseconds|IntArrayRef|ArrayRef<.*>|Device|ScalarType|Tensor|Store|intrusive_ptr<.*>)[ &*]*")

@@ -7,7 +7,7 @@ from .naming import PACKAGE, below, short
 # {our module: PyTorch's for all in it, or {PyTorch's: names in it}}, without "argand." and "torch."; "" is torch itself.  None: the others.
 _HOMES = {
     "": {"_C": "LinAlgError"},
-    "_C": {"": "Size device dtype layout memory_format", "autograd.function": "FunctionCtx"},
+    "_C": {"": "ScriptObject Size device dtype layout memory_format", "autograd.function": "FunctionCtx"},
     "_C.cuda": "cuda",
     "_compiling.models": {"": "compile", "_dynamo.eval_frame": "OptimizedModule",
                  "_dynamo.exc": "BackendCompilerFailed InvalidBackend TorchDynamoException Unsupported", None: "compiler"},
@@ -76,11 +76,12 @@ _HOMES = {
     "func._vmap": "func",
     "futures": {"": "Future"},
     "fx._codegen": "fx.graph",
-    "jit": {"": "ScriptModule", "_jit_internal": "is_scripting", "jit._async": "fork wait", "jit._script": "script",
+    "jit": {"_jit_internal": "is_scripting", "jit._async": "fork wait", "jit._script": "script",
             "jit._freeze": "freeze optimize_for_inference run_frozen_optimizations", "jit._trace": "is_tracing trace trace_module",
-            "jit._serialization": "load save jit_module_from_flatbuffer save_jit_module_to_flatbuffer"},
-    "jit._names": {"jit._script": "Attribute RecursiveScriptModule ScriptWarning", "jit._fuser": "fuser optimized_execution "
+            "jit._serialization": "save jit_module_from_flatbuffer save_jit_module_to_flatbuffer"},
+    "jit._names": {"jit._script": "Attribute ScriptWarning", "jit._fuser": "fuser optimized_execution "
                    "set_fusion_strategy", "jit._trace": "TopLevelTracedModule TracedModule TracerWarning TracingCheckError", None: "jit"},
+    "jit._script_module": {"": "ScriptModule", "jit._script": "RecursiveScriptModule", "jit._serialization": "load", None: "jit"},
     "library": {"_library.custom_ops": "CustomOpDef"},
     "masked": {"masked.maskedtensor.core": "MaskedTensor is_masked_tensor", "masked.maskedtensor.creation": "as_masked_tensor "
                "masked_tensor", None: "masked._ops"},

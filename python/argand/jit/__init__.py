@@ -1,11 +1,12 @@
-"""torch.jit.  There is no TorchScript: script() and trace() return their argument, as PyTorch's do with PYTORCH_JIT=0, and functions
-that need a compiled program raise an error."""
+"""torch.jit.  Archives of TorchScript are loaded and run (argand/jit in C++).  Python code is not compiled: script() and trace() return
+their argument, as PyTorch's do with PYTORCH_JIT=0, and functions that need a compiled program raise an error."""
 import typing
 
 from .._ignored import harmless
 from .. import _surface
 from ..compiler import _marks as _same
 from . import annotations  # noqa: F401
+from ._script_module import ScriptModule, load  # noqa: F401
 
 Final = typing.Final
 _SAME = "what is given back is what was given, so nothing is recorded or checked"
@@ -57,14 +58,6 @@ def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None
                  _force_outplace=False, _module_class=None, _compilation_unit=None, example_inputs_is_kwarg=False, _store_inputs=True):
     """The module itself."""
     return mod
-
-
-class ScriptModule:
-    """The type of compiled modules; there are none."""
-
-    def save(self, f, **_):
-        """Raises NotImplementedError."""
-        raise NotImplementedError("torch.jit.ScriptModule.save: there is no TorchScript")
 
 
 class ScriptFunction:

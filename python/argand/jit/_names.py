@@ -2,14 +2,11 @@
 import collections
 import contextlib
 
+from .._C import JITException as Error  # noqa: F401
 from .._ignored import harmless
-from . import ScriptModule
+from ._script_module import RecursiveScriptModule, ScriptModule  # noqa: F401
 
 Attribute = collections.namedtuple("Attribute", ["value", "type"])
-
-
-class Error(RuntimeError):
-    """What a compiled program raises; there is none."""
 
 
 class ScriptWarning(Warning):
@@ -26,10 +23,6 @@ class TracerWarning(Warning):
 
 class TracingCheckError(Exception):
     """What a failed check of a trace raises; there is none."""
-
-
-class RecursiveScriptModule(ScriptModule):
-    """The type of what script() makes of modules; there are none."""
 
 
 class TracedModule(ScriptModule):
