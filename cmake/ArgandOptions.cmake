@@ -5,6 +5,7 @@ set(ARGAND_SANITIZE "" CACHE STRING "Empty, address (with undefined behaviour) o
 option(ARGAND_KERNEL_PACK "Compile common CUDA kernels when the library is built, not where it runs first" OFF)
 option(ARGAND_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(ARGAND_BUILD_BENCH "Build the benchmarks" OFF)
+option(ARGAND_BUILD_JAVA "Build the Java package (needs a JDK of version 17 or newer)" OFF)
 option(ARGAND_BUILD_PYTHON "Build the Python package (needs nanobind)" OFF)
 set_property(CACHE ARGAND_WITH_CUDA PROPERTY STRINGS AUTO ON OFF)
 set_property(CACHE ARGAND_SANITIZE PROPERTY STRINGS "" address thread)

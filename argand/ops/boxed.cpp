@@ -14,7 +14,7 @@ namespace {
 std::vector<Function> sorted_functions() {
   std::vector<Function> all;
   for (const std::span<const Function> family : families()) all.insert(all.end(), family.begin(), family.end());
-  std::sort(all.begin(), all.end(), [](const Function& a, const Function& b) {
+  std::stable_sort(all.begin(), all.end(), [](const Function& a, const Function& b) {  // an op has several of a name
     return a.name != b.name ? a.name < b.name : a.order < b.order;
   });
   return all;

@@ -3,14 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "argand/optim/adadelta.h"
-#include "argand/optim/adagrad.h"
-#include "argand/optim/adam.h"
-#include "argand/optim/adamax.h"
-#include "argand/optim/nadam.h"
-#include "argand/optim/radam.h"
-#include "argand/optim/rmsprop.h"
-#include "argand/optim/sgd.h"
+#include "argand/optim/by_name.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
 
@@ -18,23 +11,6 @@ namespace argand::python {
 namespace {
 
 using optim::Optimizer;
-
-template <class O, class Options>
-std::unique_ptr<Optimizer> make(const Options& options) {
-  return std::make_unique<O>(std::vector<optim::OptimizerParamGroup>{}, options);
-}
-std::unique_ptr<Optimizer> make_optimizer(const std::string& name) {
-  if (name == "SGD") return make<optim::SGD>(optim::SGDOptions(1e-3));
-  if (name == "Adam") return make<optim::Adam>(optim::AdamOptions());
-  if (name == "AdamW") return make<optim::AdamW>(optim::AdamWOptions());
-  if (name == "RMSprop") return make<optim::RMSprop>(optim::RMSpropOptions());
-  if (name == "Adagrad") return make<optim::Adagrad>(optim::AdagradOptions());
-  if (name == "Adadelta") return make<optim::Adadelta>(optim::AdadeltaOptions());
-  if (name == "Adamax") return make<optim::Adamax>(optim::AdamaxOptions());
-  if (name == "NAdam") return make<optim::NAdam>(optim::NAdamOptions());
-  if (name == "RAdam") return make<optim::RAdam>(optim::RAdamOptions());
-  throw ValueError(str("_Optimizer: there is no optimizer '", name, "'"));
-}
 
 // By hand, as it is done before each step: without the copies that casters of nested vectors make.
 void append(std::vector<Tensor>& params, nb::handle group) {
@@ -134,7 +110,7 @@ void add_optimizers(nb::module_& module) {
         o.load_state_dict(in);
       });
   module.def(
-      "_make_optimizer", [](const std::string& name) { return make_optimizer(name).release(); },
+      "_make_optimizer", [](const std::string& name) { return optim::make_optimizer(name, {}).release(); },
       nb::rv_policy::take_ownership);
 }
 

@@ -1,4 +1,5 @@
 // Attributes of tensors.
+#include "argand/autograd/assign_grad.h"
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke.h"
@@ -55,25 +56,13 @@ PyObject* grad(PyObject* self, void*) {
 }
 int set_grad(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] {
-    const Tensor& t = as_tensor(self);
-    if (!value || value == Py_None) {
-      t.mutable_grad() = Tensor();
-      return;
-    }
-    if (!python::is_tensor(value)) {
+    const bool none = !value || value == Py_None;
+    if (!none && !python::is_tensor(value)) {
       PyErr_Format(PyExc_TypeError, "assigned grad expected to be a Tensor or None but got grad of type %s",
                    type_name(value).c_str());
       throw nb::python_error();
     }
-    const Tensor& g = as_tensor(value);
-    ARGAND_CHECK(ValueError, value != self, "can't assign Variable as its own grad");
-    ARGAND_CHECK(DtypeError, g.dtype() == t.dtype(), "assigned grad has data of a different type: expected ", t.dtype(),
-                 ", got ", g.dtype());
-    ARGAND_CHECK(DeviceError, g.device() == t.device(),
-                 "assigned grad has data located on a different device: expected ", t.device(), ", got ", g.device());
-    ARGAND_CHECK(ShapeError, g.sizes() == t.sizes(), "assigned grad has data of a different size: expected ", t.sizes(),
-                 ", got ", g.sizes());
-    t.mutable_grad() = g;
+    autograd::assign_grad(as_tensor(self), none ? Tensor() : as_tensor(value));
   });
 }
 PyObject* grad_fn(PyObject* self, void*) {

@@ -74,6 +74,24 @@ else()
   message(STATUS "package: mpi_program is not built: mpirun is not installed")
 endif()
 
+# The programs of docs/c.md, with the page's lines of CMake.
+blocks_of(${pages}/docs/c.md cmake lines)
+list(GET lines 0 lines)
+blocks_of(${pages}/docs/c.md c blocks)
+set(c_project "cmake_minimum_required(VERSION 3.25)\nproject(app LANGUAGES C CXX)\nset(CMAKE_C_STANDARD 11)\n"
+  "set(CMAKE_C_EXTENSIONS OFF)\nadd_compile_options(-pedantic -Wall -Werror)\n")
+list(JOIN c_project "" c_project)
+set(number 0)
+foreach(block IN LISTS blocks)
+  write_block(${work}/c_${number}/main.c "${block}")
+  write_block(${work}/c_${number}/CMakeLists.txt "${c_project}add_executable(app main.c)\n${lines}")
+  build_and_run(${work}/c_${number} app)
+  math(EXPR number "${number} + 1")
+endforeach()
+if(number EQUAL 0)
+  message(FATAL_ERROR "docs/c.md has no program")
+endif()
+
 # All other blocks are pieces of programs.
 file(GLOB names RELATIVE ${pages} ${pages}/*.md ${pages}/docs/*.md)
 set(count 0)

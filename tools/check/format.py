@@ -23,7 +23,7 @@ def findings(tree):
 
 
 def clang_format(tree):
-    files = tree.files(".h", ".cpp", ".cu", ".cuh")
+    files = tree.files(".h", ".c", ".cpp", ".cu", ".cuh")
     if not files:
         return []
     command = [tool("clang-format", 14), "--dry-run", "-Werror", "--ferror-limit=1", *files]

@@ -1,7 +1,7 @@
 """Includes point down only (ARCHITECTURE.md, "The picture").
 
 L0 base < L1 core < L2 runtime < L3 kernels < L4 exec < L5 ops < L6 autograd < library, io < serialize < L7 siblings, which do
-not include each other < L8 models, jit.  A folder may include itself and what is below it; only folders named cuda include runtime/cuda or CUDA's own
+not include each other < L8 models, jit < L9 c.  A folder may include itself and what is below it; only folders named cuda include runtime/cuda or CUDA's own
 headers; kernels/api and kernels/blocks.h include the kernels of no device; there is no include cycle.
 """
 import re
@@ -9,7 +9,7 @@ import re
 from tree import INCLUDE
 
 RANK = {"base": 0, "core": 1, "runtime": 2, "kernels": 3, "exec": 4, "ops": 5, "autograd": 6,
-        "library": 7, "io": 7, "serialize": 8, "models": 10, "jit": 10}
+        "library": 7, "io": 7, "serialize": 8, "models": 10, "jit": 10, "c": 12}
 SIBLINGS = {"nn", "optim", "data", "vision", "parallel", "profile"}
 DEVICE_FREE = ("argand/kernels/api/", "argand/kernels/blocks.")
 DEVICES = ("argand/kernels/cpu/", "argand/kernels/cuda/")

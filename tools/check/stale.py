@@ -39,7 +39,7 @@ def absent_files(tree):
 def dead_declarations(tree):
     """Functions of which the declaration is the only mention."""
     generated = tree.generated()
-    texts = {path: SLASH_COMMENT.sub("", tree.text(path)) for path in tree.all_files(*CODE, ".in", ".md", ".txt", ".json")
+    texts = {path: SLASH_COMMENT.sub("", tree.text(path)) for path in tree.all_files(*CODE, ".c", ".in", ".md", ".txt", ".json")
              if path != SELF_TEST}
     mentions = collections.Counter()
     for text in [*texts.values(), *(path.read_text(encoding="utf-8") for path in generated.rglob("*") if path.is_file())]:

@@ -9,11 +9,13 @@ Reads argand/ops/**/*.cpp of the repository this file is in; writes below DIR
   argand/ops/functions.h            declarations of functions, but for families that have a functions.h of their own
   argand/ops/namespaces.h           those that PyTorch has in namespaces, argand::fft, argand::linalg, argand::special
   argand/ops/table.cpp              all_ops()
+  argand/c/argand_ops.h             functions of C
   names.txt                         of the functions, one a line, for a header each under LibTorch's paths
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
   docs/results.md                   what the benchmarks measured, from bench/results
   docs/python-names.md              names of PyTorch that are not here, from python/argand/_surface
+  java/org/argand/Ops.java          operators of the Java package, and TensorOps.java
   python/bindings/<family>.cpp      the Python front's functions and methods
   python/_C.pyi                     their types, for tools
   python/return_types.pyi           the named tuples that they return
@@ -26,7 +28,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import boxed  # noqa: E402
+import c_header  # noqa: E402
 import emit  # noqa: E402
+import java  # noqa: E402
 import names_page  # noqa: E402
 import python_front  # noqa: E402
 import results_page  # noqa: E402
@@ -72,6 +76,9 @@ def main():
     write(out / "argand" / "ops" / "namespaces.h", emit.namespaces_header(usual))
     write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
     write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
+    write(out / "argand" / "c" / "argand_ops.h", c_header.header(ops))
+    for name, text in zip(("Ops.java", "TensorOps.java"), java.sources(ops)):
+        write(out / "java" / "org" / "argand" / name, text)
     write(out / "names.txt", "".join(f"{name}\n" for name in sorted({schema.name for op in ops for schema in op.schemas if not schema.library})))
     write(out / "docs" / "operators.md", emit.reference(ops, left))
     write(out / "docs" / "results.md", results_page.page(ops_dir.parents[1] / "bench" / "results"))

@@ -1,0 +1,11 @@
+# Writes the first ```java block of PAGE to OUT.
+file(READ ${PAGE} text)
+string(FIND "${text}" "```java\n" begin)
+if(begin EQUAL -1)
+  message(FATAL_ERROR "${PAGE} has no program")
+endif()
+math(EXPR begin "${begin} + 8")
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(FIND "${text}" "```" end)
+string(SUBSTRING "${text}" 0 ${end} text)
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,16 @@
+package org.pytorch;
+
+import java.util.Map;
+
+/** Loads modules, as {@link Module#load} does. */
+public final class LiteModuleLoader {
+  private LiteModuleLoader() {}
+
+  public static Module load(String modelPath) {
+    return Module.load(modelPath);
+  }
+
+  public static Module load(String modelPath, Map<String, String> extraFiles, Device device) {
+    return Module.load(modelPath, extraFiles, device);
+  }
+}
