@@ -391,7 +391,7 @@ def test_models(tmp_path, monkeypatch):
 
 @says("sparse, nested and quantized tensors; `MaskedTensor`; float8, uint16, uint32, uint64, complex32",
       "the names of float8 dtypes and of unsigned integers wider than a byte can be compared with, and making a tensor of such a dtype "
-      "raises an error. `make_fx` traces with numbers, not with symbols for sizes.", "running and writing TorchScript", "`torch.export`, `torch.onnx`",
+      "raises an error. `make_fx` traces with numbers, not with symbols for sizes.", "writing and changing TorchScript", "`torch.export`, `torch.onnx`",
       "A name that is missing is an `AttributeError` or `ModuleNotFoundError` that names it")
 @pytest.mark.parametrize("call", [
     lambda: torch.sparse_coo_tensor(torch.tensor([[0]]), torch.ones(1), (2,)), lambda: torch.nested.nested_tensor([torch.ones(2)]),
@@ -433,7 +433,7 @@ def test_finding_objects(dtype):
 
 
 # What is PyTorch's alone, a name that stands for any, and a mistake.
-NOT_OURS = {"torch.jit._pickle", "torch._C._nn.gelu", "torch.functional.split", "argand.x", "torch.x", "torch.tesnor"}
+NOT_OURS = {"torch.jit._pickle", "torch._dynamo", "torch._C._nn.gelu", "torch.functional.split", "argand.x", "torch.x", "torch.tesnor"}
 
 
 @pytest.mark.parametrize("page", ["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/python.md", "docs/agreement.md"])
