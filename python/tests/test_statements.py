@@ -7,6 +7,7 @@ import argand as torch
 import numpy as np
 import pytest
 from argand import nn
+from argand._surface import naming
 from statements import run, text_of, words
 from statements import says as of_page
 
@@ -444,5 +445,7 @@ def test_names_exist(page):
         found = torch
         for i, part in enumerate(parts[1:], 2):
             if not hasattr(found, part) and inspect.ismodule(found):
-                importlib.import_module(".".join(["argand", *parts[1:i]]))
-            found = getattr(found, part)
+                below = ".".join(parts[1:i])
+                found = importlib.import_module(naming.full(below) if parts[0] == "torch" else naming.own(below))
+            else:
+                found = getattr(found, part)
