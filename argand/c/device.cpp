@@ -67,7 +67,8 @@ argand_error* argand_device_count(argand_device_type type, int32_t* count) {
 argand_error* argand_get_current_device(argand_device_type type, int32_t* index) {
   return guarded([&] {
     const Device d = accelerator_of({type, -1}, "argand_get_current_device");
-    needed(index, "argand_get_current_device", "index") = backend_of(d.type()).current_device();
+    needed(index, "argand_get_current_device", "index") =
+        from_device(Device(d.type(), backend_of(d.type()).current_device())).index;
   });
 }
 

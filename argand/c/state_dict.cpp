@@ -5,7 +5,7 @@ using namespace argand;
 using namespace argand::c;
 
 argand_error* argand_state_dict_new(argand_state_dict** result) {
-  return guarded([&] { give(result, "argand_state_dict_new"); });
+  return guarded([&] { give(result, "argand_state_dict_new", StateDict(), io::Metadata()); });
 }
 
 void argand_state_dict_free(argand_state_dict* state) { delete state; }

@@ -50,7 +50,9 @@ argand_value of_kind(argand_kind kind, size_t length = 0) {
 // A copy of a list, which argand_values_free() frees.
 template <class T, class Items>
 T* copy_of(const Items& items) {
-  auto* const out = static_cast<T*>(std::malloc(std::max<size_t>(1, items.size()) * sizeof(T)));
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer.
+  const size_t bytes = std::max<size_t>(1, items.size()) * sizeof(T);
+  auto* const out = static_cast<T*>(std::malloc(bytes));
   if (!out) throw std::bad_alloc();
   size_t i = 0;
   for (const auto& item : items) out[i++] = item;
@@ -108,7 +110,7 @@ struct ToValue {
     for (const Tensor& t : v) handles.push_back(owned.emplace_back(new_handle(t)).get());
     argand_value out = of_kind(ARGAND_KIND_TENSORS, v.size());
     out.as.tensors = copy_of<argand_tensor*>(handles);
-    for (auto& handle : owned) handle.release();
+    for (auto& handle : owned) (void)handle.release();  // the list has them
     return out;
   }
   argand_value operator()(const Generator& v) const {

@@ -40,8 +40,9 @@ Attention attend(const BuiltinCall& c, const Tensor& query, const Tensor& key, c
     const Tensor y = linear(x, weight.narrow(0, part * width, width), bias.narrow(0, part * width, width));
     return y.view({y.size(0), y.size(1), heads, width / heads}).transpose(1, 2);
   };
+  const int64_t head_width = width / heads;
   const Tensor q = projected(query, 0), k = projected(key, 1), v = projected(value, 2);
-  Tensor scores = matmul(q, k.transpose(-2, -1)) / std::sqrt(static_cast<double>(width / heads));
+  Tensor scores = matmul(q, k.transpose(-2, -1)) / std::sqrt(static_cast<double>(head_width));
   if (!mask.isNone()) {
     const int64_t kind = mask_type.isNone() ? 2 : mask_type.toInt();
     scores = scores.masked_fill(broadcast_mask(c, mask.toTensor(), kind), -std::numeric_limits<double>::infinity());

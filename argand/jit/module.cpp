@@ -192,7 +192,9 @@ bool Module::hasattr(const std::string& name) const {
   const Class& type = as_object(_ivalue()).type();
   return type.find_attribute(name) != Class::kAbsent || type.find_constant(name);
 }
-IValue Module::attr(const std::string& name, IValue otherwise) const { return hasattr(name) ? attr(name) : otherwise; }
+IValue Module::attr(const std::string& name, IValue otherwise) const {
+  return hasattr(name) ? attr(name) : std::move(otherwise);
+}
 void Module::setattr(const std::string& name, IValue value) const { _ivalue()->setAttr(name, std::move(value)); }
 
 std::vector<Named<Tensor>> Module::named_parameters(bool recurse) const {
