@@ -119,7 +119,15 @@ argand_error* argand_tensor_item_double(argand_tensor* tensor, double* item) {
                   [](const Tensor& t) { return t.item().toDouble(); });
 }
 argand_error* argand_tensor_item_int(argand_tensor* tensor, int64_t* item) {
-  return property(tensor, item, "argand_tensor_item_int", "item", [](const Tensor& t) { return t.item().toLong(); });
+  return property(tensor, item, "argand_tensor_item_int", "item", [](const Tensor& t) {
+    const Scalar number = t.item();
+    if (!number.isIntegral(true)) {
+      const double value = number.toDouble();
+      ARGAND_CHECK(ValueError, value >= -0x1p63 && value < 0x1p63, "argand_tensor_item_int: ", value,
+                   " is not in the range of int64");
+    }
+    return number.toLong();
+  });
 }
 argand_error* argand_tensor_text(argand_tensor* tensor, char** text) {
   return property(tensor, text, "argand_tensor_text", "text", [](const Tensor& t) { return new_text(to_string(t)); });

@@ -58,6 +58,22 @@ std::string body_error(const std::string& body, const std::string& before = "") 
   return "";
 }
 
+// Reading an archive runs nothing: defaults and constants of classes are constants.
+TEST(BadArchive, NothingRunsWhileItIsRead) {
+  for (const char* value : {"__torch__.spin()", "torch.mul(\"a\", 200000000)", "torch.add(1, 1)", "[1] * 2", "self"}) {
+    ScriptArchive a = good();
+    a.code["__torch__.py"] += std::string("  def other(self: __torch__.M, n: int=") + value +
+                              ") -> int:\n    return n\ndef spin() -> int:\n  while True:\n    x = 0\n  return x\n";
+    expect_error(a, "expected a constant");
+  }
+}
+
+TEST(BadArchive, RepetitionsAreBounded) {
+  for (const char* body : {"return torch.len(torch.mul([1], 4611686018427387904))", "return \"ab\" * 9000000000000000",
+                           "return torch.len(torch.rangelist(9000000000000000))"})
+    EXPECT_NE(body_error(body).find("is too long"), std::string::npos) << body << ": " << body_error(body);
+}
+
 // Every cut and every flipped bit: an error of ours, or a good archive; and never anything else.
 TEST(BadArchive, EveryCutAndEveryBit) {
   const std::string bytes = good().bytes();

@@ -35,6 +35,13 @@ struct NamedBuiltin {
 // By the name without its namespace; null if there is none.
 Builtin find_builtin(const std::string& name);
 
+// ValueError for a list or a text of more elements than this, which a program would otherwise fill memory with.
+inline constexpr int64_t kMostElements = int64_t{1} << 32;
+inline void check_length(const BuiltinCall& c, size_t length, int64_t times) {
+  c.need(length == 0 || times <= kMostElements / static_cast<int64_t>(length), "a list or a text of ", length,
+         " times ", times, " elements is too long");
+}
+
 // The tables, each in a file of its subject.
 std::span<const NamedBuiltin> number_builtins();
 std::span<const NamedBuiltin> list_builtins();

@@ -60,10 +60,9 @@ bool pop(const BuiltinCall& c, IValue& out) {
 }
 bool pop_item(const BuiltinCall& c, IValue& out) {
   if (!of_dict(c, 1, 1)) return false;
-  const size_t n = entries(c).entries.size();
-  c.need(n > 0, "the dict is empty");
-  out = pair_of(entries(c).entries[n - 1]);
-  entries(c).erase(n - 1);
+  c.need(!entries(c).entries.empty(), "the dict is empty");
+  out = pair_of(entries(c).entries[0]);  // the first one, unlike Python's
+  entries(c).erase(0);
   return true;
 }
 bool erase(const BuiltinCall& c, IValue&) {

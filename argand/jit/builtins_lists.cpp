@@ -1,5 +1,7 @@
 // Lists, and what they share with tuples.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "argand/autograd/list.h"
@@ -220,6 +222,7 @@ bool mul(const BuiltinCall& c, IValue& out) {
   const IValue &list = list_first ? c[0] : c[1], &times = list_first ? c[1] : c[0];
   if (!list.isList() || !times.isInt()) return false;
   return on_list(list, [&](const auto& l) {
+    check_length(c, l.size(), times.toInt());
     std::decay_t<decltype(l)> product;
     for (int64_t i = 0; !l.empty() && i < times.toInt(); ++i) product.insert(product.end(), l.begin(), l.end());
     out = std::move(product);
@@ -287,6 +290,8 @@ bool range_list(const BuiltinCall& c, IValue& out) {
   const int64_t first = c.size() > 1 ? c[0].toInt() : 0, end = c[c.size() > 1 ? 1 : 0].toInt(),
                 step = c.size() > 2 ? c[2].toInt() : 1;
   c.need(step != 0, "range() arg 3 must not be zero");
+  const double length = std::ceil((static_cast<double>(end) - static_cast<double>(first)) / static_cast<double>(step));
+  check_length(c, 1, length > static_cast<double>(kMostElements) ? std::numeric_limits<int64_t>::max() : 0);
   std::vector<int64_t> numbers;
   for (int64_t i = first; step > 0 ? i < end : i > end;) {
     numbers.push_back(i);

@@ -234,11 +234,25 @@ bool make_0d(const BuiltinCall& c, IValue& out) {
   if (c[0].isTensor())
     out = c[0];
   else
-    out = argand::scalar_tensor(c[0].toScalar(), TensorOptions(dtype_of({c[0].toScalar()})));
+    out = argand::scalar_tensor(c[0].toScalar(), TensorOptions(c[0].toScalar().type()));
   return true;
 }
 
 // ---- ops of other names
+
+// The form of stft whose input is padded already: (input, n_fft, hop_length, win_length, window, normalized, onesided,
+// return_complex, align_to_window).
+bool padded_stft(const BuiltinCall& c, IValue& out) {
+  if (!of_tensor(c, 6, 9) || !c.keywords.empty() || (c.size() > 6 && c[6].isString())) return false;
+  const auto integer = [&](size_t i) { return c[i].isNone() ? std::nullopt : std::optional(c[i].toInt()); };
+  const auto flag = [&](size_t i) {
+    return i >= c.size() || c[i].isNone() ? std::nullopt : std::optional(c[i].toBool());
+  };
+  const auto window = c[4].isNone() ? std::nullopt : std::optional(c[4].toTensor());
+  out = stft(c[0].toTensor(), c[1].toInt(), integer(2), integer(3), window, false, "reflect", c[5].toBool(), flag(6),
+             flag(7), flag(8));
+  return true;
+}
 
 // _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, ...): the rest
 // chooses algorithms.
@@ -370,6 +384,7 @@ constexpr NamedBuiltin kTable[] = {{"dim", dim},
                                    {"tensor", make},
                                    {"as_tensor", make},
                                    {"NumToTensor", make_0d},
+                                   {"stft", padded_stft},
                                    {"_convolution", convolution},
                                    {"convolution", convolution},
                                    {"_convolution_mode", convolution_mode},

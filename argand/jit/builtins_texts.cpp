@@ -24,6 +24,7 @@ bool concatenate(const BuiltinCall& c, IValue& out) {
 }
 bool repeat(const BuiltinCall& c, IValue& out) {
   if (c.size() != 2 || !(c[0].isString() && c[1].isInt())) return false;
+  check_length(c, text(c, 0).size(), c[1].toInt());
   std::string product;
   for (int64_t i = 0; !text(c, 0).empty() && i < c[1].toInt(); ++i) product += text(c, 0);
   out = std::move(product);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 
+#include "argand/exec/invoke.h"
 #include "argand/jit/program.h"
 #include "argand/jit/scope.h"
 #include "argand/jit/steps.h"
@@ -285,6 +287,15 @@ class Compiler {
     refuse(e.line, str("the name ", e.text, " is not defined"));
   }
 
+  // A tensor of the constants without dimensions stands for a number, such as the 1.5 of a traced `x + 1.5`: PyTorch
+  // gives it the lower priority in type promotion, whatever it was.
+  static IValue as_number(const IValue& v) {
+    if (!v.isTensor() || !v.toTensor().defined() || v.toTensor().dim() != 0) return v;
+    const Tensor number = exec::alias(v.toTensor());
+    number.impl().wrapped_number = true;
+    return number;
+  }
+
   ExprPtr attribute(const Expression& e) {
     const std::string path = dotted_name(e);
     if (path.starts_with("CONSTANTS.c") && !scope_.find("CONSTANTS")) {
@@ -294,7 +305,7 @@ class Compiler {
         i = 10 * i + static_cast<size_t>(c - '0');
       }
       if (path.size() == 11 || i >= program_.constants.size()) refuse(e.line, str("there is no constant ", path));
-      return constant(program_.constants[i]);
+      return constant(as_number(program_.constants[i]));
     }
     if (path == "math.pi") return constant(3.14159265358979323846);
     if (path == "math.inf") return constant(std::numeric_limits<double>::infinity());
@@ -586,7 +597,38 @@ std::unique_ptr<const Code> compile(const Function& function) {
   return code;
 }
 
+// Whether evaluating the expression calls nothing of the archive and no op, so that it ends soon.
+static bool is_constant(const Expression& e) {
+  using Tree = Expression::Kind;
+  const auto all = [](std::span<const Expression> parts) {
+    return std::all_of(parts.begin(), parts.end(), is_constant);
+  };
+  switch (e.kind) {
+    case Tree::kConstant:
+      return true;
+    case Tree::kName:
+      return e.text == "inf" || e.text == "nan" || e.text == "infj" || e.text == "nanj";
+    case Tree::kAttribute:
+      return e.parts[0].is_name("CONSTANTS") || e.parts[0].is_name("math");
+    case Tree::kList:
+    case Tree::kTuple:
+    case Tree::kDict:
+      return all(e.parts);
+    case Tree::kUnary:
+      return e.text == "-" && all(e.parts);
+    case Tree::kCall: {
+      const Expression& f = e.parts[0];
+      if (f.is_name("annotate")) return e.parts.size() == 3 && is_constant(e.parts[2]);
+      const bool is_device = f.kind == Tree::kAttribute && f.text == "device" && f.parts[0].is_name("torch");
+      return is_device && all(std::span(e.parts).subspan(1));
+    }
+    default:
+      return false;
+  }
+}
+
 IValue constant_of(const Expression& tree, const Type& type, Program& program, const Source& source) {
+  if (!is_constant(tree)) throw SyntaxError(source.name, tree.line, "expected a constant");
   const Scope scope(program, source, {}, {});
   Code code;
   Frame frame{nullptr};

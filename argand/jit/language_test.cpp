@@ -188,6 +188,29 @@ TEST(Language, TypesAndNone) {
   EXPECT_EQ(value_text("return annotate(List[int], torch.tensor([[1, 2], [3, 4]])[1].tolist())"), "[3, 4]");
 }
 
+TEST(Language, TypesOfAnyElements) {
+  EXPECT_EQ(value_text("return (isinstance(1, list), isinstance([1], list), isinstance((1, 2), (list, tuple)), "
+                       "isinstance({\"a\": 1}, tuple), isinstance({\"a\": 1}, dict))"),
+            "(False, True, True, False, True)");
+}
+
+TEST(Language, WhatDiffersFromPython) {
+  EXPECT_EQ(value_text("d = {\"b\": 2, \"c\": 3}\nreturn d.popitem()"), "(b, 2)");
+}
+
+TEST(Language, OneNumberForAListThatMayBeAbsent) {
+  EXPECT_EQ(
+      value_text("m = torch.ones([2, 3])\nreturn (torch.size(torch.any(m, 1)), torch.size(torch.all(m, 0, True)))"),
+      "([2], [1, 3])");
+}
+
+// The form of an archive, whose input is padded already.
+TEST(Language, StftOfAPaddedInput) {
+  EXPECT_EQ(value_text("x = torch.ones([32])\n"
+                       "s = torch.stft(x, 16, 8, None, None, True, None, True, None)\nreturn (torch.size(s))"),
+            "[9, 3]");
+}
+
 TEST(Language, Tensors) {
   EXPECT_EQ(value_text("x = torch.ones([2, 3], dtype=6, layout=None, device=torch.device(\"cpu\"), pin_memory=False)\n"
                        "return (torch.size(x), torch.size(x, -1), torch.dim(x), ops.prim.dtype(x), ops.prim.device(x), "

@@ -65,6 +65,17 @@ ScriptArchive nested() {
   return a;
 }
 
+// A constant without dimensions is the number of a traced `x * 1.5`: it does not decide the dtype.
+TEST(JitModule, ConstantsWithoutDimensionsAreNumbers) {
+  ScriptArchive a = nested();
+  a.code["__torch__.py"] +=
+      "  def scaled(self: __torch__.Outer, x: Tensor) -> Tensor:\n    return torch.mul(x, CONSTANTS.c0)\n";
+  a.constants = tensor_over(storage("0", 1), 0, {}, {}) + "\x85";
+  const Module m = load_bytes(a.bytes());
+  EXPECT_EQ(m.run_method("scaled", ones({}, kHalf)).toTensor().dtype(), kHalf);
+  EXPECT_EQ(m.run_method("scaled", ones({2}, kLong)).toTensor().dtype(), kFloat);
+}
+
 TEST(JitModule, CallsAndAttributes) {
   const Module m = load_bytes(nested().bytes());
   EXPECT_EQ(m.type()->name()->qualifiedName(), "__torch__.Outer");

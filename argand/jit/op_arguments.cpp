@@ -82,8 +82,9 @@ bool accepts_list(const ParameterType& type, const IValue& v) {
         return (e.isNone() && type.optional_elements) || accepts_one(type.base, e);
       });
     default:
-      // A tuple of numbers where a list must be does not occur; one number for all places does.
-      return type.list_size > 0 && accepts_one(type.base, v);
+      // A tuple of numbers where a list must be does not occur; one number for all places does, or for a list that may
+      // be absent: any(x, 1).
+      return (type.list_size > 0 || (type.optional && type.base == Base::kInt)) && accepts_one(type.base, v);
   }
 }
 
@@ -138,7 +139,7 @@ Out elements(const ParameterType& type, const IValue& v, Get get) {
       for (const IValue& e : v.toListRef()) out.push_back(get(e));
       break;
     default:
-      for (size_t i = 0; i < type.list_size; ++i) out.push_back(get(v));
+      for (size_t i = 0; i < std::max<size_t>(1, type.list_size); ++i) out.push_back(get(v));
   }
   return out;
 }

@@ -37,6 +37,8 @@ constexpr std::array<TypeName, 19> kNames = {{{"Any", Kind::kAny},
                                               {"t", Kind::kAny},
                                               {"AnyClassType", Kind::kAny}}};
 
+constexpr const char* kAnyTuple = "tuple";  // the name of a tuple type that says nothing of the elements
+
 // "a.b.c", or "" for another expression.
 std::string dotted(const Expression& e) {
   if (e.kind == Tree::kName) return e.text;
@@ -57,7 +59,10 @@ Type named(const Expression& e, const Source& source) {
   if (name.starts_with("__torch__.torch.classes."))
     refuse(e, source, str("the type ", name, " belongs to a class that is written in C++, which is not supported"));
   if (name.starts_with("__torch__.")) return {Kind::kClass, name, {}};
-  if (name == "list" || name == "List" || name == "Tuple" || name == "Dict") return {Kind::kAny, "", {}};
+  const Type any = {Kind::kAny, "", {}};
+  if (name == "list" || name == "List") return {Kind::kList, "", {any}};
+  if (name == "dict" || name == "Dict") return {Kind::kDict, "", {any, any}};
+  if (name == "tuple" || name == "Tuple") return {Kind::kTuple, kAnyTuple, {}};
   refuse(e, source, name.empty() ? "expected a type" : str("the type ", name, " is not supported"));
 }
 
@@ -221,7 +226,7 @@ std::string Type::str() const {
     case Kind::kDict:
       return inside("Dict");
     case Kind::kTuple:
-      return inside("Tuple");
+      return name == kAnyTuple ? name : inside("Tuple");
     case Kind::kClass:
       return name;
     default:
@@ -312,6 +317,7 @@ bool is_of_type(const IValue& v, const Type& type) {
         if (!is_of_type(key, type.elements[0]) || !is_of_type(value, type.elements[1])) return false;
       return true;
     case Kind::kTuple: {
+      if (type.name == kAnyTuple) return v.isTuple();
       if (!v.isTuple() || v.toTupleRef().size() != type.elements.size()) return false;
       for (size_t i = 0; i < type.elements.size(); ++i)
         if (!is_of_type(v.toTupleRef().elements()[i], type.elements[i])) return false;
@@ -342,7 +348,7 @@ bool conform(IValue& v, const Type& type) {
     case Kind::kDict:
       return conform_dict(v, type);
     case Kind::kTuple:
-      return conform_tuple(v, type);
+      return type.name == kAnyTuple ? v.isTuple() : conform_tuple(v, type);
     case Kind::kComplex:
       return v.isScalar() && !v.isBool();
     case Kind::kNumber:
