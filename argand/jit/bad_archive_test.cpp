@@ -68,6 +68,12 @@ TEST(BadArchive, NothingRunsWhileItIsRead) {
   }
 }
 
+TEST(BadArchive, ConstantsAreNoObjects) {
+  ScriptArchive a = good();
+  a.constants = a.data + "\x85";
+  expect_error(a, "a constant that is an object");
+}
+
 TEST(BadArchive, RepetitionsAreBounded) {
   for (const char* body : {"return torch.len(torch.mul([1], 4611686018427387904))", "return \"ab\" * 9000000000000000",
                            "return torch.len(torch.rangelist(9000000000000000))"})

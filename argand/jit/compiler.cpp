@@ -430,7 +430,7 @@ class Compiler {
     if (path.ends_with(kNew)) {
       auto out = std::make_unique<NewExpr>();
       const std::string of = path.substr(0, path.size() - kNew.size());
-      out->type = program_.find_class(of);
+      out->type = program_.find_class(of).get();
       if (!out->type || out->type->kind == Class::Kind::kNamedTuple || out->type->kind == Class::Kind::kInterface)
         refuse(e.line, str("there is no class ", of, " of objects"));
       return out;

@@ -3,6 +3,7 @@
 #include "argand/autograd/dict.h"
 #include "argand/autograd/list.h"
 #include "argand/jit/call.h"
+#include "argand/jit/program.h"
 #include "argand/jit/values.h"
 
 namespace argand::jit {
@@ -155,7 +156,9 @@ IValue MethodExpr::run(Frame& frame) const {
   return call(method, values.all());
 }
 
-IValue NewExpr::run(Frame&) const { return intrusive_ptr<ivalue::Object>(new Object(type)); }
+IValue NewExpr::run(Frame&) const {
+  return intrusive_ptr<ivalue::Object>(new Object({type->program->shared_from_this(), type}));
+}
 
 IValue AnnotateExpr::run(Frame& frame) const {
   IValue v = value->run(frame);

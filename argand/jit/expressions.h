@@ -140,7 +140,7 @@ struct MethodExpr final : Expr {
 
 struct NewExpr final : Expr {
   IValue run(Frame&) const override;
-  std::shared_ptr<const Class> type;
+  const Class* type = nullptr;  // not as one of its owners: the program owns this expression, too
 };
 
 // annotate(type, value): a tensor where a number must be gives its element.

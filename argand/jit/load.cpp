@@ -22,7 +22,7 @@ using Value = io::Value;
 // From the values of a pickle to those of a program.  What is shared in the file is shared in the program.
 class Builder {
  public:
-  explicit Builder(Program& program) : program_(program) {}
+  Builder(Program& program, bool takes_objects) : program_(program), takes_objects_(takes_objects) {}
 
   IValue build(const Value& v, const Type& type) {
     IValue out = once(v, type);
@@ -106,6 +106,8 @@ class Builder {
   }
 
   IValue object(const Value& v) {
+    // An object keeps its program, so a program that kept an object would never be freed.
+    ARGAND_CHECK(ValueError, takes_objects_, "a constant that is an object");
     const std::shared_ptr<const Class> type = program_.find_class(v.text());
     ARGAND_CHECK(ValueError, type && type->kind != Class::Kind::kNamedTuple && type->kind != Class::Kind::kInterface,
                  "an object of ", v.text(), ", which is no class of the code");
@@ -135,6 +137,7 @@ class Builder {
   }
 
   Program& program_;
+  const bool takes_objects_;
   std::unordered_map<const void*, IValue> done_;
 };
 
@@ -179,16 +182,16 @@ Module load(const io::ByteSource& source, std::optional<Device> device, ExtraFil
     throw io::FormatError(source.path(), "constants.pkl", 0,
                           "there is no such record: the archive holds data, and no program");
   const std::shared_ptr<Program> program = Program::make(archive.files("code/", limits.code_bytes), archive.version());
-  Builder builder(*program);
   const Value constants = read(archive, "constants.pkl", "constants", options);
   in_record(source, "constants.pkl", [&] {
     ARGAND_CHECK(ValueError, constants.kind() == Value::Kind::kTuple, "expected a tuple");
+    Builder builder(*program, false);
     for (size_t i = 0; i < constants.size(); ++i) program->constants.push_back(builder.build(constants[i], Type()));
     return 0;
   });
   const Value data = read(archive, "data.pkl", "data", options);
   Module out = in_record(source, "data.pkl", [&] {
-    const IValue root = builder.build(data, Type());
+    const IValue root = Builder(*program, true).build(data, Type());
     ARGAND_CHECK(ValueError, root.isModule(), "expected a module");
     return root.toModule();
   });
