@@ -1,4 +1,4 @@
-// What the handles of the C interface are, and how its functions begin: `return guarded([&] { ... });`.
+// Defines the handles of the C interface, and guarded(), with which each of its functions begins.
 #pragma once
 #include <cxxabi.h>
 

@@ -45,8 +45,8 @@ class ZipDirectory {
   const ZipMember* find(std::string_view name) const;
   void read(const ZipMember& member, void* out, bool verify = true) const { read_member(source_, member, out, verify); }
   std::string read(const ZipMember& member, int64_t max_bytes) const;
-  // As read(), and inflates the bytes if they are compressed (RFC 1951).  Never more than `max_bytes`, whatever the
-  // file announces.
+  // Does the same as read(), and inflates the bytes if they are compressed (RFC 1951).  It never makes more than
+  // `max_bytes`, whatever the file announces.
   std::string read_unpacked(const ZipMember& member, int64_t max_bytes) const;
   // Compares only the checksum, reading the bytes piece by piece.
   void verify(const ZipMember& member) const;

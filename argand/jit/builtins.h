@@ -50,7 +50,7 @@ std::span<const NamedBuiltin> text_builtins();
 std::span<const NamedBuiltin> tensor_builtins();
 std::span<const NamedBuiltin> value_builtins();
 
-// What several of them and the interpreter need.
+// Helpers that several of the functions and the interpreter use.
 bool truth(const IValue& v);                   // of a condition: a bool, a number, a tensor of one element
 bool equal(const IValue& a, const IValue& b);  // as ==; tensors must be the same
 IValue element_of(const IValue& container, const IValue& key);

@@ -1,5 +1,5 @@
-// What a program asks tensors: sizes, elements, devices, conversions; and ops under names or with arguments that the
-// library's ops do not have.
+// Builtins on tensors as objects (sizes, elements, devices, conversions), and ops under names or with arguments that
+// the library's ops do not have.
 #include <algorithm>
 
 #include "argand/autograd/list.h"
@@ -254,6 +254,16 @@ bool padded_stft(const BuiltinCall& c, IValue& out) {
   return true;
 }
 
+// The convolution over `dims` dimensions; the padding is a list, or "same" or "valid".
+template <class Padding>
+Tensor conv_of(int64_t dims, const Tensor& x, const Tensor& w, const std::optional<Tensor>& bias,
+               const std::vector<int64_t>& stride, const Padding& padding, const std::vector<int64_t>& dilation,
+               int64_t groups) {
+  return dims == 1   ? conv1d(x, w, bias, stride, padding, dilation, groups)
+         : dims == 2 ? conv2d(x, w, bias, stride, padding, dilation, groups)
+                     : conv3d(x, w, bias, stride, padding, dilation, groups);
+}
+
 // _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, ...): the rest
 // chooses algorithms.
 bool convolution(const BuiltinCall& c, IValue& out) {
@@ -269,9 +279,7 @@ bool convolution(const BuiltinCall& c, IValue& out) {
           : dims == 2 ? conv_transpose2d(x, w, bias, stride, padding, more, groups, dilation)
                       : conv_transpose3d(x, w, bias, stride, padding, more, groups, dilation);
   } else {
-    out = dims == 1   ? conv1d(x, w, bias, stride, padding, dilation, groups)
-          : dims == 2 ? conv2d(x, w, bias, stride, padding, dilation, groups)
-                      : conv3d(x, w, bias, stride, padding, dilation, groups);
+    out = conv_of(dims, x, w, bias, stride, padding, dilation, groups);
   }
   return true;
 }
@@ -285,9 +293,7 @@ bool convolution_mode(const BuiltinCall& c, IValue& out) {
   const std::string& padding = c[4].toStringRef();
   const int64_t groups = c[6].toInt(), dims = w.dim() - 2;
   c.need(dims >= 1 && dims <= 3, "expected a weight of 3 to 5 dimensions, got ", w.dim());
-  out = dims == 1   ? conv1d(x, w, bias, stride, padding, dilation, groups)
-        : dims == 2 ? conv2d(x, w, bias, stride, padding, dilation, groups)
-                    : conv3d(x, w, bias, stride, padding, dilation, groups);
+  out = conv_of(dims, x, w, bias, stride, padding, dilation, groups);
   return true;
 }
 

@@ -10,7 +10,7 @@ namespace argand::jit {
 // ended.
 IValue run_code(const Code& code, std::span<IValue> arguments, uint32_t& line);
 
-// What a program raises: ops.prim.RaiseException("text", "builtins.ValueError").
+// The exception that a program raises: ops.prim.RaiseException("text", "builtins.ValueError").
 class Exception : public Error {
  public:
   Exception(const std::string& message, std::string class_name) : Error(message), class_name_(std::move(class_name)) {}

@@ -93,7 +93,7 @@ class Module {
   bool hasattr(const std::string& name) const;
   void setattr(const std::string& name, IValue value) const;  // ValueError unless it is of the declared type
 
-  // Of this module and those below, in the order of their declaration; each tensor once.
+  // These return the tensors of this module and of those below, in the order of their declaration; each tensor once.
   std::vector<Named<Tensor>> named_parameters(bool recurse = true) const;
   std::vector<Named<Tensor>> named_buffers(bool recurse = true) const;
   std::vector<Tensor> parameters(bool recurse = true) const;

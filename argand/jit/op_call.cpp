@@ -214,7 +214,7 @@ IValue OpCall::run(std::span<IValue> arguments) const {
 
 const OpCall::Plan& OpCall::plan_for(std::span<const IValue> arguments, std::unique_ptr<Plan>& temporary) const {
   temporary = make_plan(arguments);
-  // What stands in a list of anything is not seen by its kind.
+  // The kind of a list does not tell the kinds of its elements, so such a plan is not kept.
   for (const IValue& v : arguments)
     if (v.isGenericList()) return *temporary;
   const std::lock_guard lock(mutex_);

@@ -318,7 +318,7 @@ class Parser {
     return out;
   }
 
-  // What stands between brackets behind an expression; several with commas are a tuple.
+  // Parses the part between the brackets of a subscript; several parts with commas are a tuple.
   Expression subscript() {
     std::vector<Expression> items;
     bool comma = false;
