@@ -4,21 +4,24 @@
 #include <new>
 
 #include "argand/c/handles.h"
+#include "argand/core/dtype_number.h"
 
 namespace argand::c {
 namespace {
 
-// Their numbers in PyTorch, by our own.
-constexpr argand_dtype kDtypes[] = {ARGAND_UINT8,     ARGAND_INT8,       ARGAND_INT16,   ARGAND_INT32,
-                                    ARGAND_INT64,     ARGAND_FLOAT16,    ARGAND_FLOAT32, ARGAND_FLOAT64,
-                                    ARGAND_COMPLEX64, ARGAND_COMPLEX128, ARGAND_BOOL,    ARGAND_BFLOAT16};
-static_assert(std::size(kDtypes) == kNumScalarTypes);
+// The enumerators of the header are the numbers of argand/core/dtype_number.h.
+static_assert(pytorch_number(kByte) == ARGAND_UINT8 && pytorch_number(kChar) == ARGAND_INT8 &&
+              pytorch_number(kShort) == ARGAND_INT16 && pytorch_number(kInt) == ARGAND_INT32 &&
+              pytorch_number(kLong) == ARGAND_INT64 && pytorch_number(kHalf) == ARGAND_FLOAT16 &&
+              pytorch_number(kFloat) == ARGAND_FLOAT32 && pytorch_number(kDouble) == ARGAND_FLOAT64 &&
+              pytorch_number(kComplexFloat) == ARGAND_COMPLEX64 &&
+              pytorch_number(kComplexDouble) == ARGAND_COMPLEX128 && pytorch_number(kBool) == ARGAND_BOOL &&
+              pytorch_number(kBFloat16) == ARGAND_BFLOAT16);
+static_assert(*memory_format_of_pytorch_number(ARGAND_CHANNELS_LAST_3D) == MemoryFormat::ChannelsLast3d);
+// The numbers of device types in PyTorch, by our own.
 constexpr argand_device_type kDevices[] = {ARGAND_CPU, ARGAND_CUDA, ARGAND_META,
                                            ARGAND_MPS, ARGAND_XPU,  ARGAND_PRIVATEUSE1};
 static_assert(std::size(kDevices) == kNumDeviceTypes);
-constexpr argand_memory_format kFormats[] = {ARGAND_CONTIGUOUS, ARGAND_PRESERVE, ARGAND_CHANNELS_LAST,
-                                             ARGAND_CHANNELS_LAST_3D};
-
 template <class T, size_t N>
 std::optional<int> place(const T (&table)[N], T value) {
   for (size_t i = 0; i < N; ++i)
@@ -29,12 +32,12 @@ std::optional<int> place(const T (&table)[N], T value) {
 }  // namespace
 
 ScalarType to_dtype(argand_dtype dtype, const char* function) {
-  const auto at = place(kDtypes, dtype);
-  ARGAND_CHECK(DtypeError, at, function, ": there is no dtype of number ", dtype);
-  return static_cast<ScalarType>(*at);
+  const auto found = dtype_of_pytorch_number(dtype);
+  ARGAND_CHECK(DtypeError, found, function, ": there is no dtype of number ", dtype);
+  return *found;
 }
 
-argand_dtype from_dtype(ScalarType dtype) { return kDtypes[static_cast<size_t>(dtype)]; }
+argand_dtype from_dtype(ScalarType dtype) { return static_cast<argand_dtype>(pytorch_number(dtype)); }
 
 Device to_device(const argand_device& device, const char* function) {
   const auto at = place(kDevices, device.type);
@@ -49,9 +52,9 @@ argand_device from_device(const Device& device) {
 }
 
 MemoryFormat to_memory_format(argand_memory_format format, const char* function) {
-  const auto at = place(kFormats, format);
-  ARGAND_CHECK(ValueError, at, function, ": there is no memory format of number ", format);
-  return static_cast<MemoryFormat>(*at);
+  const auto found = memory_format_of_pytorch_number(format);
+  ARGAND_CHECK(ValueError, found, function, ": there is no memory format of number ", format);
+  return *found;
 }
 
 char* new_text(std::string_view text) {
@@ -81,13 +84,13 @@ argand_error* argand_dtype_parse(const char* name, argand_dtype* dtype) {
 }
 
 const char* argand_dtype_name(argand_dtype dtype) {
-  const auto at = place(kDtypes, dtype);
-  return at ? dtype_name(static_cast<ScalarType>(*at)) : "";
+  const auto found = dtype_of_pytorch_number(dtype);
+  return found ? dtype_name(*found) : "";
 }
 
 size_t argand_dtype_size(argand_dtype dtype) {
-  const auto at = place(kDtypes, dtype);
-  return at ? static_cast<size_t>(element_size(static_cast<ScalarType>(*at))) : 0;
+  const auto found = dtype_of_pytorch_number(dtype);
+  return found ? static_cast<size_t>(element_size(*found)) : 0;
 }
 
 argand_dtype argand_get_default_dtype(void) { return from_dtype(get_default_dtype()); }

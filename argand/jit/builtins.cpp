@@ -243,29 +243,6 @@ IValue slice_of(const IValue& v, const IValue& start, const IValue& stop, const 
   }
 }
 
-IValue list_of(std::span<IValue> elements) {
-  const auto all = [&](Kind kind) {
-    return std::all_of(elements.begin(), elements.end(), [&](const IValue& e) { return e.kind() == kind; });
-  };
-  if (all(Kind::kTensor)) {
-    std::vector<Tensor> out;
-    out.reserve(elements.size());
-    for (const IValue& e : elements) out.push_back(e.toTensor());
-    return out;
-  }
-  if (all(Kind::kInt)) {
-    std::vector<int64_t> out;
-    for (const IValue& e : elements) out.push_back(e.toInt());
-    return out;
-  }
-  if (all(Kind::kDouble)) {
-    std::vector<double> out;
-    for (const IValue& e : elements) out.push_back(e.toDouble());
-    return out;
-  }
-  return std::vector<IValue>(elements.begin(), elements.end());
-}
-
 std::string text_of(const IValue& v) {
   if (v.isString()) return v.toStringRef();
   check_depth(v);

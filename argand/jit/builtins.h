@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "argand/autograd/ivalue.h"
+#include "argand/autograd/typed_list.h"
 
 namespace argand::jit {
 
@@ -61,8 +62,6 @@ size_t length_of(const IValue& v);
 size_t position_of(int64_t index, size_t size);
 // start:stop:step of a list, a tuple or a text.
 IValue slice_of(const IValue& v, const IValue& start, const IValue& stop, const IValue& step);
-// A list of values, of the kind that all of them have.
-IValue list_of(std::span<IValue> elements);
 IValue number_of(const Scalar& s);  // bool, int, float or complex
 
 }  // namespace argand::jit

@@ -17,7 +17,7 @@ bool collected(const BuiltinCall& c, IValue& out, F f) {
   if (!of_dict(c, 1, 1)) return false;
   std::vector<IValue> values;
   for (const auto& entry : entries(c).entries) values.push_back(f(entry));
-  out = list_of(values);
+  out = typed_list(values);
   return true;
 }
 bool keys(const BuiltinCall& c, IValue& out) {

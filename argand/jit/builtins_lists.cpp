@@ -138,7 +138,7 @@ bool to_list(const BuiltinCall& c, IValue& out) {
   }
   if (c[0].isTuple()) {
     std::vector<IValue> elements = c[0].toTupleRef().elements();
-    out = list_of(elements);
+    out = typed_list(elements);
     return true;
   }
   return copy(c, out);

@@ -160,7 +160,7 @@ IValue nested_list(const Tensor& t) {
   if (t.dim() == 0) return number_of(t.item());
   std::vector<IValue> elements;
   for (int64_t i = 0; i < t.size(0); ++i) elements.push_back(nested_list(t.select(0, i)));
-  return jit::list_of(elements);
+  return typed_list(elements);
 }
 bool to_list(const BuiltinCall& c, IValue& out) {
   if (!of_tensor(c, 1, 1)) return false;

@@ -62,7 +62,8 @@ IValue ListExpr::run(Frame& frame) const {
   }
   Values<kFewArguments> values(elements.size());
   for (const ExprPtr& e : elements) values.push(e->run(frame));
-  return list_of(values.all());
+  if (values.all().empty()) return std::vector<Tensor>();  // what [] is without an annotation
+  return typed_list(values.all());
 }
 
 IValue TupleExpr::run(Frame& frame) const {

@@ -5,6 +5,7 @@
 
 #include "argand/autograd/dict.h"
 #include "argand/autograd/list.h"
+#include "argand/autograd/typed_list.h"
 #include "argand/io/format_error.h"
 #include "argand/io/torch_archive.h"
 #include "argand/io/torch_names.h"
@@ -12,6 +13,7 @@
 #include "argand/jit/class.h"
 #include "argand/jit/dtype_numbers.h"
 #include "argand/jit/program.h"
+#include "argand/serialize/pickle.h"
 
 namespace argand::jit {
 
@@ -44,30 +46,14 @@ class Builder {
 
   IValue make(const Value& v, const Type& type) {
     using Kind = Value::Kind;
-    if (v.is_tensor()) return v.tensor();
+    if (const std::optional<IValue> plain = plain_ivalue(v)) return *plain;
     const Type& inner = type.kind == Type::Kind::kOptional ? type.elements[0] : type;
     switch (v.kind()) {
-      case Kind::kNone:
-        return {};
-      case Kind::kBool:
-        return v.to_bool();
-      case Kind::kInt:
-        return v.to_int();
-      case Kind::kDouble:
-        return v.to_double();
-      case Kind::kComplex:
-        return IValue(v.to_complex());
-      case Kind::kString:
-        return v.text();
-      case Kind::kDevice:
-        return v.device();
       case Kind::kDtype:
         return number_of(v.dtype());
       case Kind::kSize:
-      case Kind::kList: {
-        std::vector<IValue> elements = sequence(v, inner.kind == Type::Kind::kList ? inner.elements[0] : Type());
-        return list_of(elements);
-      }
+      case Kind::kList:
+        return typed_list(sequence(v, inner.kind == Type::Kind::kList ? inner.elements[0] : Type()));
       case Kind::kTuple:
         return tuple(v, inner);
       case Kind::kDict:

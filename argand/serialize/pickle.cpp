@@ -1,8 +1,7 @@
 #include "argand/serialize/pickle.h"
 
-#include <algorithm>
-
 #include "argand/autograd/dict.h"
+#include "argand/autograd/typed_list.h"
 #include "argand/io/torch_file.h"
 
 namespace argand {
@@ -40,30 +39,6 @@ Value to_value(const IValue& v) {
 
 IValue to_ivalue(const Value& v);
 
-// A list of one type as LibTorch has it.
-IValue list_of(std::vector<IValue> elements) {
-  const auto all = [&](bool (IValue::*is)() const) {
-    return !elements.empty() &&
-           std::all_of(elements.begin(), elements.end(), [&](const IValue& e) { return (e.*is)(); });
-  };
-  if (all(&IValue::isInt)) {
-    std::vector<int64_t> out;
-    for (const IValue& e : elements) out.push_back(e.toInt());
-    return out;
-  }
-  if (all(&IValue::isDouble)) {
-    std::vector<double> out;
-    for (const IValue& e : elements) out.push_back(e.toDouble());
-    return out;
-  }
-  if (all(&IValue::isTensor)) {
-    std::vector<Tensor> out;
-    for (const IValue& e : elements) out.push_back(e.toTensor());
-    return out;
-  }
-  return elements;
-}
-
 std::vector<IValue> elements_of(const Value& v) {
   std::vector<IValue> out;
   for (size_t i = 0; i < v.size(); ++i) out.push_back(to_ivalue(v[i]));
@@ -72,28 +47,16 @@ std::vector<IValue> elements_of(const Value& v) {
 
 IValue to_ivalue(const Value& v) {
   using Kind = Value::Kind;
-  if (v.is_tensor()) return v.tensor();
   if (v.is_dict()) {
     Dict<IValue, IValue> out;
     for (size_t i = 0; i < v.size(); ++i) out.insert(to_ivalue(v.key(i)), to_ivalue(v.value(i)));
     return out;
   }
+  if (const std::optional<IValue> plain = plain_ivalue(v)) return *plain;
   switch (v.kind()) {
-    case Kind::kNone:
-      return {};
-    case Kind::kBool:
-      return v.to_bool();
-    case Kind::kInt:
-      return v.to_int();
-    case Kind::kDouble:
-      return v.to_double();
-    case Kind::kString:
-      return v.text();
-    case Kind::kDevice:
-      return v.device();
     case Kind::kSize:
     case Kind::kList:
-      return list_of(elements_of(v));
+      return typed_list(elements_of(v));
     case Kind::kTuple:
       return ivalue::Tuple::create(elements_of(v));
     default:
@@ -102,6 +65,29 @@ IValue to_ivalue(const Value& v) {
 }
 
 }  // namespace
+
+std::optional<IValue> plain_ivalue(const Value& v) {
+  using Kind = Value::Kind;
+  if (v.is_tensor()) return v.tensor();
+  switch (v.kind()) {
+    case Kind::kNone:
+      return IValue();
+    case Kind::kBool:
+      return v.to_bool();
+    case Kind::kInt:
+      return v.to_int();
+    case Kind::kDouble:
+      return v.to_double();
+    case Kind::kComplex:
+      return IValue(v.to_complex());
+    case Kind::kString:
+      return v.text();
+    case Kind::kDevice:
+      return v.device();
+    default:
+      return std::nullopt;
+  }
+}
 
 std::vector<char> pickle_save(const IValue& value) {
   std::vector<char> out;

@@ -126,7 +126,7 @@ IValue to_value(nb::handle object, size_t depth = 0) {
   if (PyTuple_Check(o) && !PyObject_TypeCheck(o, size_type)) return ivalue::Tuple::create(elements());
   if (PyList_Check(o) || PyTuple_Check(o)) {
     std::vector<IValue> values = elements();
-    return jit::list_of(values);
+    return typed_list(values);
   }
   if (PyDict_Check(o)) {
     const Dict<IValue, IValue> out;
