@@ -41,7 +41,8 @@ void call(const boxed::Function& f, const argand_value* arguments, size_t num_ar
   ARGAND_CHECK(ValueError, num_arguments <= f.parameters.size(), f.name, ": expected at most ", f.parameters.size(),
                " arguments, got ", num_arguments);
   needed(results, capacity, caller, "results");  // before anything runs
-  std::vector<ArgumentValue> values = to_arguments(arguments, num_arguments, caller, "arguments"), made;
+  // Errors of a value name the operator.  Its name is a literal of the table, so it ends with a zero.
+  std::vector<ArgumentValue> values = to_arguments(arguments, num_arguments, f.name.data(), "arguments"), made;
   values.resize(f.parameters.size());
   f.call(values, made);
   write_results(made, results, capacity, count, caller);

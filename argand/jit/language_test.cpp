@@ -204,6 +204,11 @@ TEST(Language, OneNumberForAListThatMayBeAbsent) {
       "([2], [1, 3])");
 }
 
+TEST(Language, NumbersAsTensors) {
+  EXPECT_EQ(value_of("return ops.prim.NumToTensor(0.1)").toTensor().dtype(), kDouble);
+  EXPECT_EQ(value_of("return ops.prim.NumToTensor(3)").toTensor().dtype(), kLong);
+}
+
 // The form of an archive, whose input is padded already.
 TEST(Language, StftOfAPaddedInput) {
   EXPECT_EQ(value_text("x = torch.ones([32])\n"

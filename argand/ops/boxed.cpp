@@ -106,7 +106,8 @@ class Bound {
     const auto& [dtype, layout, device, pinned] = given_options_.given;
     if (dtype && dtype->index()) made = made.dtype(to_dtype(*dtype));
     if (layout && layout->index()) {
-      const int64_t number = std::get<int64_t>(*layout);
+      const Scalar* scalar = std::get_if<Scalar>(layout);
+      const int64_t number = scalar ? scalar->toLong() : std::get<int64_t>(*layout);
       ARGAND_CHECK(NotImplementedError, number == 0, function_.name, "(): layout ", number,
                    " is not supported: tensors are strided, layout 0");
       made = made.layout(kStrided);

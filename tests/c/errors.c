@@ -66,6 +66,15 @@ static void kinds(void) {
   FAILS(argand_state_dict_load("no/such/file", cpu, &state), ARGAND_ERROR_IO, "no/such/file");
   FAILS(argand_stream_get_current(cpu, (argand_stream*[]){NULL}), ARGAND_ERROR_DEVICE, "expected an accelerator");
   FAILS(argand_tensor_from_copy(&huge, &huge, 1, 77, &out), ARGAND_ERROR_DTYPE, "no dtype of number 77");
+  int64_t shape[] = {2, 3};
+  const int64_t far[] = {INT64_MAX, INT64_MAX};
+  FAILS(argand_tensor_from_memory(&shape, shape, far, 2, ARGAND_INT64, cpu, NULL, NULL, &out), ARGAND_ERROR_VALUE,
+        "beyond the address space");
+  const argand_options bad = {77, {ARGAND_DEVICE_NONE, -1}, false, false};
+  FAILS(argand_op_zeros(shape, 2, &bad, &out), ARGAND_ERROR_DTYPE, "zeros: there is no dtype of number 77");
+  argand_tensor* large = floats((const float[]){1e30f}, 1);
+  FAILS(argand_tensor_item_int(large, (int64_t[]){0}), ARGAND_ERROR_VALUE, "is not in the range of int64");
+  argand_tensor_free(large);
   argand_tensor* singular = matrix((const float[]){1, 2, 2, 4}, 2, 2);
   FAILS(argand_op_linalg_inv(singular, &out), ARGAND_ERROR_LINALG, "");
   argand_tensor_free(singular);

@@ -190,6 +190,12 @@ TEST(BoxedCall, PicksTheOverloadByTheValues) {
             (std::vector<int64_t>{1, 1, 1}));
 }
 
+TEST(BoxedCall, TakesIntegersThatAreScalars) {
+  const auto options = std::vector<boxed::Named>{{"layout", Scalar(0)}};
+  const auto made = boxed::call("zeros", std::vector<ArgumentValue>{Dims{2}}, options);
+  EXPECT_EQ(std::get<Tensor>(made.at(0)).sizes(), (std::vector<int64_t>{2}));
+}
+
 TEST(BoxedCall, ErrorsNameTheOpTheArgumentAndTheKinds) {
   const auto text = [](std::string_view name, std::vector<ArgumentValue> positional,
                        std::vector<boxed::Named> named = {}) -> std::string {
