@@ -196,3 +196,11 @@ def test_errors_of_the_code():
         torch.jit.load(io.BytesIO(archive(instance("__torch__", "M", {"training": b"\x88"}), {
             "__torch__.py": "class M(Module):\n  training : bool\n  def forward(self: __torch__.M) -> int:\n    x = 1\n"
                             "    return os.getpid()\n"})))()
+
+
+def test_a_program_that_does_not_ask_for_the_mode_keeps_it_all_the_same():
+    code = INNER.replace("  training : bool\n", "").replace("if self.training", "if True")
+    module = torch.jit.load(io.BytesIO(archive(instance("__torch__.net", "Inner", {"weight": tensor("0")}), {"__torch__/net.py": code})))
+    assert module.training
+    assert not module.eval().training
+    assert module.train().training

@@ -104,8 +104,6 @@ class RecursiveScriptModule(ScriptModule):
             if name in self._modules:
                 raise RuntimeError(f"the submodule '{name}' of a script module cannot be replaced: its class is compiled")
             script._set(name, value)
-        elif name == "training":
-            pass  # a module whose program does not ask
         elif isinstance(value, Module):
             raise RuntimeError(f"a script module gets no submodule '{name}': its class is compiled")
         else:
