@@ -29,7 +29,7 @@ std::string ZipDirectory::read_unpacked(const ZipMember& member, int64_t max_byt
   if (member.unpacked / kMaxRatio > member.size) fail(member, 0, "more bytes than its compressed ones can hold");
   std::string packed(static_cast<size_t>(member.size), '\0'), out(static_cast<size_t>(member.unpacked), '\0');
   source_.read(member.begin, packed.data(), packed.size());
-  // Its numbers have 32 bits, which the caller's limit does not exceed.
+  // zlib counts bytes with 32 bits; the caller's limit does not exceed them.
   if (packed.size() > UINT32_MAX || out.size() > UINT32_MAX) fail(member, 0, "too many bytes");
   Inflater inflater;
   if (!inflater.started) throw OutOfMemoryError("zip: there is no memory to inflate a member");

@@ -207,7 +207,7 @@ TEST(BadArchive, DepthIsBounded) {
   EXPECT_NE(body_error("return __torch__.f(1)", "def f(x: int) -> int:\n  return __torch__.f(x)\n")
                 .find("call each other too deeply"),
             std::string::npos);
-  // With expressions as deep as they may be in each of the calls.
+  // Each of the calls stands in an expression as deep as it may be.
   const std::string deep =
       "def f(x: int) -> int:\n  return " + repeated("torch.neg(", 100) + "__torch__.f(x)" + repeated(")", 100) + "\n";
   EXPECT_NE(body_error("return __torch__.f(1)", deep).find("call each other too deeply"), std::string::npos);

@@ -33,7 +33,7 @@ struct NamedBuiltin {
   Builtin function;
 };
 
-// By the name without its namespace; null if there is none.
+// Finds a builtin by its name without the namespace; null if there is none.
 Builtin find_builtin(const std::string& name);
 
 // ValueError for a list or a text of more elements than this, which a program would otherwise fill memory with.

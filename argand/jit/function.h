@@ -51,7 +51,8 @@ class Function {
 // Calls with one value for each parameter, which are taken over.  Errors get the lines of the program that led to them.
 IValue call(const Function& function, std::span<IValue> arguments);
 
-// The same for values from outside: given by position and by name, checked against the types of the parameters.
+// Calls the function with values from outside, by position and by name, which are checked against the types of the
+// parameters.
 IValue call(const Function& function, std::vector<IValue> arguments,
             const std::unordered_map<std::string, IValue>& named);
 

@@ -18,7 +18,8 @@ class Program : public std::enable_shared_from_this<Program> {
   static std::shared_ptr<Program> make(std::map<std::string, std::string> files, int64_t version);
   ~Program();
 
-  // By the qualified name, "__torch__.net.Net"; null if there is none.  SyntaxError for a file that cannot be parsed.
+  // Find a class or a function by its qualified name, "__torch__.net.Net"; null if there is none.  SyntaxError for a
+  // file that cannot be parsed.
   std::shared_ptr<const Class> find_class(const std::string& name);
   const Function* find_function(const std::string& name);
 

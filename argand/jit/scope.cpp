@@ -191,7 +191,7 @@ void Scope::add_reads(const std::vector<Statement>& body, Slots& live) const {
       }
       case Is::kWhile:
       case Is::kFor: {
-        // What the next round reads, and what is read behind the last.
+        // The variables are live that the next round reads, and those that are read behind the loop.
         Slots once(size());
         add_reads(s->body, once);
         live |= once;

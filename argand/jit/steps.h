@@ -4,7 +4,7 @@
 
 namespace argand::jit {
 
-// Where an assignment puts a value.
+// The place to which an assignment writes its value.
 struct Target {
   enum class Kind : uint8_t { kNowhere, kSlot, kAttribute, kElement };
   Kind kind = Kind::kNowhere;  // nobody reads it

@@ -93,7 +93,7 @@ bool is_empty_list(const IValue& v) {
   }
 }
 
-// Of a container; null for other values.
+// The address by which a container is known; null for other values.
 const void* identity_of(const IValue& v) {
   switch (v.kind()) {
     case IValue::Kind::kIntList:

@@ -45,8 +45,8 @@ enum class Kind : uint8_t {
 
 struct Parameter {
   const char* name;
-  // As in the schema, without alias annotations and with int for SymInt: "Tensor?", "int[2]", "Tensor|Scalar".  dtype,
-  // layout, device and pin_memory are one parameter of type "TensorOptions" with the name "options".
+  // The type as in the schema, without alias annotations and with int for SymInt: "Tensor?", "int[2]", "Tensor|Scalar".
+  // dtype, layout, device and pin_memory are one parameter of type "TensorOptions" with the name "options".
   std::string_view type;
   Kind kind;
   bool optional, keyword_only, has_default;
@@ -89,7 +89,7 @@ bool takes(const Parameter& parameter, const ArgumentValue& value);
 // What a message calls the kind of a value: "int", "Tensor", "list of ints".
 const char* kind_name(const ArgumentValue& value);
 
-// Of a ScalarType, or of PyTorch's number of one, which takes() has seen.
+// The dtype that a ScalarType, or PyTorch's number of one, stands for.  REQUIRES that takes() accepts the value.
 ScalarType to_dtype(const ArgumentValue& value);
 
 using Named = std::pair<std::string_view, ArgumentValue>;

@@ -1,4 +1,4 @@
-// From values to the arguments of an op: what the generated part of ops/boxed.h is written in.
+// Converts values to the arguments of an op.  The generated part of ops/boxed.h is written in this.
 #pragma once
 #include "argand/exec/op_info.h"
 #include "argand/ops/boxed.h"

@@ -86,7 +86,7 @@ std::vector<Tensor> call_boxed(const boxed::Function& f, std::vector<ArgumentVal
   return tensors_of(results);
 }
 
-// By name: arguments of keywords by theirs.
+// Makes the call by name; arguments that must have keywords are given by their names.
 std::vector<Tensor> call_named(const OpInfo& op, const boxed::Function& f, const std::vector<ArgumentValue>& values) {
   std::vector<ArgumentValue> positional;
   std::vector<boxed::Named> named;
@@ -170,7 +170,7 @@ void check_boxed(const OpCase& c) {
 
 static const bool registered = register_tests("Boxed", check_boxed);
 
-// What overloads and conversions do that samples do not show.
+// Overloads and conversions that no sample reaches.
 TEST(BoxedCall, PicksTheOverloadByTheValues) {
   const Tensor x = arange(6, TensorOptions(kFloat)).view({2, 3});
   const auto one = [](std::vector<ArgumentValue> results) { return std::get<Tensor>(results.at(0)); };

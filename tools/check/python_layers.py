@@ -40,7 +40,7 @@ LAYERS = {
         utils.benchmark utils.collect_env""",
     "alias": "__main__ _torch",
 }
-# What `import torch` means (argand/_torch) is nothing that argand is made of: this file alone imports it, and installs it.
+# The one file that may import argand/_torch, which is what `import torch` means: it installs it.  Argand itself is not made of it.
 ALIAS, INSTALLS_ALIAS = f"{PACKAGE}._torch", f"{PACKAGE}.__main__"
 NAMES = list(LAYERS)
 RANKS = {name: rank for rank, names in enumerate(LAYERS.values()) for name in names.split()}

@@ -17,7 +17,7 @@ constexpr std::pair<ScalarType, DLDataType> kTypes[] = {
     {kLong, {0, 64, 1}},     {kHalf, {2, 16, 1}},         {kFloat, {2, 32, 1}},          {kDouble, {2, 64, 1}},
     {kBFloat16, {4, 16, 1}}, {kComplexFloat, {5, 64, 1}}, {kComplexDouble, {5, 128, 1}}, {kBool, {6, 8, 1}}};
 
-// What an exported tensor keeps alive.
+// An exported tensor in the form of DLPack, with the handle that keeps its memory.
 template <class Managed>
 struct Exported {
   Managed managed;
