@@ -4,6 +4,7 @@ set(c_exports ${PROJECT_SOURCE_DIR}/argand/c/exports.map)
 add_library(argand_c SHARED ${c_sources})
 add_library(argand::c ALIAS argand_c)
 argand_precompile(argand_c argand_base)
+argand_batches(argand_c)
 set_target_properties(argand_c PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME c
   INSTALL_RPATH "$ORIGIN" BUILD_WITH_INSTALL_RPATH ON LINK_DEPENDS ${c_exports})
 target_link_libraries(argand_c PRIVATE argand_flags argand)

@@ -23,6 +23,7 @@ add_custom_command(OUTPUT ${embedded}
 
 add_library(argand_cuda SHARED ${cuda_sources} ${embedded})
 argand_precompile(argand_cuda argand_base)
+argand_batches(argand_cuda)
 target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc ZLIB::ZLIB
   ${CMAKE_DL_LIBS})
 target_link_options(argand_cuda PRIVATE LINKER:-z,nodelete)

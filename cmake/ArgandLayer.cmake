@@ -5,16 +5,53 @@
 set(ARGAND_STANDARD_HEADERS <algorithm> <array> <atomic> <cmath> <complex> <cstdint> <cstring> <functional> <limits>
   <memory> <mutex> <optional> <span> <string> <string_view> <unordered_map> <utility> <vector>)
 # argand_precompile(TARGET LIKE [HEADERS...]): TARGET reads what was precompiled for LIKE, a target of the same flags; LIKE
-# itself has it made, of these headers and the standard ones.  The build with the address sanitizer does without: it is
-# the one that sees what a file does not include (tools/check/headers.py).
+# itself has it made, of these headers and the standard ones.
 function(argand_precompile target like)
-  if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR ARGAND_SANITIZE STREQUAL "address")
+  if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
   if(like STREQUAL target)
     target_precompile_headers(${target} PRIVATE ${ARGAND_STANDARD_HEADERS} ${ARGN})
   else()
     target_precompile_headers(${target} REUSE_FROM ${like})
+  endif()
+endfunction()
+
+# argand_batches(TARGET): compiles the C++ sources of TARGET in batches, which read the headers they share once.  Where two
+# files of a batch define the same name in a way that tools/batches.py does not see, the compiler says so, and one of them
+# gets another name.
+function(argand_batches target)
+  if(NOT ARGAND_BATCHES)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  if(NOT sources)
+    return()
+  endif()
+  execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/batches.py ${sources}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE lines OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "\n" ";" lines "${lines}")
+  while(lines)
+    list(POP_FRONT lines batch source)
+    set_property(SOURCE ${source} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP ${target}_${batch})
+  endwhile()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # It takes an unnamed namespace of an included file for one of a header.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
+# argand_objects(NAME LIKE SOURCES...): an object library of libargand, which may have no sources; LIKE as for
+# argand_precompile().
+function(argand_objects name like)
+  if(ARGN)
+    add_library(${name} OBJECT ${ARGN})
+    target_link_libraries(${name} PRIVATE argand_flags argand_deps argand_headers)
+    argand_precompile(${name} ${like})
+    argand_batches(${name})
+    target_sources(argand PRIVATE $<TARGET_OBJECTS:${name}>)
   endif()
 endfunction()
 
@@ -34,16 +71,20 @@ function(argand_layer folder)
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(APPEND sources ${arg_SOURCES})
   # Loops over elements; the tests of kernels/math compile such loops themselves.
-  set(loops ${sources} ${tests})
-  list(FILTER loops INCLUDE REGEX "/argand/(kernels/(cpu|math)|ops/(pointwise|optim))/")
-  list(FILTER loops EXCLUDE REGEX "/kernels/cpu/.*_test\\.cpp$")
-  set_property(SOURCE ${loops} PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
-  set_property(SOURCE ${loops} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # theirs would have to be made for -O3
-  if(sources)
-    add_library(${name} OBJECT ${sources})
-    target_link_libraries(${name} PRIVATE argand_flags argand_deps argand_headers)
-    argand_precompile(${name} argand_base)
-    target_sources(argand PRIVATE $<TARGET_OBJECTS:${name}>)
+  set(is_loops "/argand/(kernels/(cpu|math)|ops/(pointwise|optim))/")
+  set(loops ${sources})
+  list(FILTER loops INCLUDE REGEX "${is_loops}")
+  list(FILTER sources EXCLUDE REGEX "${is_loops}")
+  set(loops_of_tests ${tests})
+  list(FILTER loops_of_tests INCLUDE REGEX "/argand/kernels/math/")
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    set_property(SOURCE ${loops_of_tests} PROPERTY COMPILE_OPTIONS -O3)
+    set_property(SOURCE ${loops_of_tests} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # theirs would have to be made for -O3
+  endif()
+  argand_objects(${name} argand_base ${sources})
+  argand_objects(${name}_loops argand_kernels_cpu_loops ${loops})
+  if(loops)
+    target_compile_options(${name}_loops PRIVATE $<$<CONFIG:Release>:-O3>)
   endif()
   if(tests AND ARGAND_BUILD_TESTS)
     argand_tests(${name}_test ${tests})
@@ -67,6 +108,7 @@ function(argand_tests name)
   target_link_libraries(${name} PRIVATE argand_flags argand_deps argand GTest::gtest GTest::gtest_main)
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)  # 0.6 of the compiler's work at -O2; they run once
   argand_precompile(${name} argand_base_test <gtest/gtest.h>)
+  argand_batches(${name})
   string(REGEX REPLACE "^argand_(.*)_test$" "\\1" layer ${name})
   set(entries ${name})
   if(arg_SHARDS)

@@ -6,7 +6,7 @@ namespace {
 using Kind = CommunicatorCall::Kind;
 
 CommunicatorCall call(Kind kind, const Tensor& in, const Tensor& out, int64_t count, int peer = 0,
-                      ReduceKind reduce = ReduceKind::kSum) {
+                      CollectiveReduce reduce = CollectiveReduce::kSum) {
   return {kind, in.impl().data(), out.impl().data(), static_cast<size_t>(count), in.dtype(), peer, reduce};
 }
 void send(Calls& calls, const Tensor& t, int to) {

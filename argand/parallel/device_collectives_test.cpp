@@ -57,9 +57,9 @@ void expect_same(const Tensors& read, const Tensors& written,
 TEST_P(DeviceCollectivesTest, Reductions) {
   run([](ProcessGroup& g) {
     for (const ScalarType dtype : {kFloat, kDouble, kLong})
-      for (const ReduceKind kind :
-           {ReduceKind::kSum, ReduceKind::kAvg, ReduceKind::kProduct, ReduceKind::kMin, ReduceKind::kMax}) {
-        if (kind == ReduceKind::kAvg && dtype == kLong) continue;
+      for (const CollectiveReduce kind : {CollectiveReduce::kSum, CollectiveReduce::kAvg, CollectiveReduce::kProduct,
+                                          CollectiveReduce::kMin, CollectiveReduce::kMax}) {
+        if (kind == CollectiveReduce::kAvg && dtype == kLong) continue;
         expect_same({}, {values(g, 7, dtype), values(g, 30, dtype, 1).view({5, 6})},
                     [&](const Tensors&, const Tensors& out) { return g.all_reduce(out, kind); });
         for (int root = 0; root < g.size(); ++root)
@@ -114,11 +114,11 @@ TEST_P(DeviceCollectivesTest, Moves) {
 TEST_P(DeviceCollectivesTest, WhatTheEngineCannotGoesThroughHostMemory) {
   run([](ProcessGroup& g) {
     const Tensor t = on_device(values(g, 4, kLong));
-    const WorkPtr work = g.all_reduce({t}, ReduceKind::kBor);
+    const WorkPtr work = g.all_reduce({t}, CollectiveReduce::kBor);
     work->wait();
     EXPECT_EQ(dynamic_cast<DeviceWork*>(work.get()), nullptr);
     const Tensor host = values(g, 4, kLong);
-    g.all_reduce({host}, ReduceKind::kBor)->wait();
+    g.all_reduce({host}, CollectiveReduce::kBor)->wait();
     EXPECT_TRUE(equal(t.cpu(), host));
     // A call whose tensors are on two devices also goes through host memory.
     Tensors slots(static_cast<size_t>(g.size()), zeros({4}));

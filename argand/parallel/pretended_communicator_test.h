@@ -26,21 +26,21 @@ struct Meeting {
 
 template <class T>
 void join(const std::vector<const CommunicatorCall*>& all, size_t offset, size_t count, T* out) {
-  const ReduceKind kind = all[0]->reduce;
+  const CollectiveReduce kind = all[0]->reduce;
   for (size_t i = 0; i < count; ++i) {
     T value = static_cast<const T*>(all[0]->in)[offset + i];
     for (size_t r = 1; r < all.size(); ++r) {
       const T other = static_cast<const T*>(all[r]->in)[offset + i];
-      if (kind == ReduceKind::kProduct)
+      if (kind == CollectiveReduce::kProduct)
         value *= other;
-      else if (kind == ReduceKind::kMin)
+      else if (kind == CollectiveReduce::kMin)
         value = std::min(value, other);
-      else if (kind == ReduceKind::kMax)
+      else if (kind == CollectiveReduce::kMax)
         value = std::max(value, other);
       else
         value += other;
     }
-    if (kind == ReduceKind::kAvg) value /= static_cast<T>(all.size());
+    if (kind == CollectiveReduce::kAvg) value /= static_cast<T>(all.size());
     out[i] = value;
   }
 }
@@ -162,10 +162,10 @@ inline std::unique_ptr<Communicator> make_pretended(Rendezvous& rendezvous, cons
 
 inline void register_pretended() {
   register_communicator("pretended", {&make_pretended,
-                                      [](ScalarType dtype, ReduceKind kind) {
+                                      [](ScalarType dtype, CollectiveReduce kind) {
                                         const bool known = dtype == kFloat || dtype == kDouble || dtype == kLong;
-                                        return known && kind <= ReduceKind::kMax &&
-                                               (kind != ReduceKind::kAvg || dtype != kLong);
+                                        return known && kind <= CollectiveReduce::kMax &&
+                                               (kind != CollectiveReduce::kAvg || dtype != kLong);
                                       },
                                       [] { return std::string(); }});
 }

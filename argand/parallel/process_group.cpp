@@ -146,7 +146,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     return start(str("all_reduce(", name_of(op.kind), ", all of ", describe(tensors), ")"), {}, tensors, op,
                  [op](Channel& c, const Tensors&, const Tensors& out) {
                    join_in_order(op, out, out[0]);
-                   parallel::all_reduce(c, out[0], op.kind == ReduceKind::kPremulSum ? ReduceOp() : op);
+                   parallel::all_reduce(c, out[0], op.kind == CollectiveReduce::kPremulSum ? ReduceOp() : op);
                    copy_to_others(out, 0);
                  },
                  {});

@@ -43,28 +43,28 @@ TEST_P(Collectives, AllReduceOfEachKind) {
     std::vector<Tensor> all;
     for (int r = 0; r < group.size(); ++r) all.push_back(of_rank(r, {n()}, kLong));
     const Tensor stacked = stack(all);
-    const auto reduced = [&](ReduceKind kind) {
+    const auto reduced = [&](CollectiveReduce kind) {
       const Tensor got = of_rank(group.rank(), {n()}, kLong);
       group.all_reduce({got}, kind)->wait();
       return got;
     };
-    EXPECT_TRUE(same(reduced(ReduceKind::kProduct), stacked.prod(0)));
-    EXPECT_TRUE(same(reduced(ReduceKind::kMin), stacked.amin(0)));
-    EXPECT_TRUE(same(reduced(ReduceKind::kMax), stacked.amax(0)));
+    EXPECT_TRUE(same(reduced(CollectiveReduce::kProduct), stacked.prod(0)));
+    EXPECT_TRUE(same(reduced(CollectiveReduce::kMin), stacked.amin(0)));
+    EXPECT_TRUE(same(reduced(CollectiveReduce::kMax), stacked.amax(0)));
     Tensor band = all[0], bor = all[0], bxor = all[0];
     for (int r = 1; r < group.size(); ++r) {
       band = bitwise_and(band, all[static_cast<size_t>(r)]);
       bor = bitwise_or(bor, all[static_cast<size_t>(r)]);
       bxor = bitwise_xor(bxor, all[static_cast<size_t>(r)]);
     }
-    EXPECT_TRUE(same(reduced(ReduceKind::kBand), band));
-    EXPECT_TRUE(same(reduced(ReduceKind::kBor), bor));
-    EXPECT_TRUE(same(reduced(ReduceKind::kBxor), bxor));
+    EXPECT_TRUE(same(reduced(CollectiveReduce::kBand), band));
+    EXPECT_TRUE(same(reduced(CollectiveReduce::kBor), bor));
+    EXPECT_TRUE(same(reduced(CollectiveReduce::kBxor), bxor));
     const Tensor mean = of_rank(group.rank(), {n()}, kDouble);
-    group.all_reduce({mean}, ReduceKind::kAvg)->wait();
+    group.all_reduce({mean}, CollectiveReduce::kAvg)->wait();
     EXPECT_TRUE(allclose(mean, stacked.to(kDouble).mean(0), 1e-14, 0));
     const Tensor scaled = of_rank(group.rank(), {n()}, kDouble);
-    group.all_reduce({scaled}, ReduceOp(ReduceKind::kPremulSum, 0.5))->wait();
+    group.all_reduce({scaled}, ReduceOp(CollectiveReduce::kPremulSum, 0.5))->wait();
     EXPECT_TRUE(same(scaled, stacked.to(kDouble).sum(0) * 0.5));
   });
 }
@@ -430,9 +430,9 @@ TEST(ProcessGroup, ArgumentsAreCheckedAtTheCall) {
     says("broadcast: expected root to be a rank of the group, 0 to 1, got 2", [&] { group.broadcast({t}, 2); });
     says("all_reduce: expected at least one tensor", [&] { group.all_reduce({}); });
     says("all_reduce: ReduceOp.AVG expects floating-point or complex numbers, got int64",
-         [&] { group.all_reduce({i}, ReduceKind::kAvg); });
+         [&] { group.all_reduce({i}, CollectiveReduce::kAvg); });
     says("all_reduce: ReduceOp.BOR expects integers or bool, got float32",
-         [&] { group.all_reduce({t}, ReduceKind::kBor); });
+         [&] { group.all_reduce({t}, CollectiveReduce::kBor); });
     says("all_gather: expected 2 outputs, one for each rank, got 1", [&] { group.all_gather({t}, t); });
     says("all_gather: expected all tensors to be float32, got int64", [&] { group.all_gather({i, i}, t); });
     says("all_gather_into_tensor: expected output to have 2 times the elements of input, got sizes [4] and [4]",

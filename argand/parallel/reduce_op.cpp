@@ -5,15 +5,16 @@
 
 namespace argand::parallel {
 
-const char* name_of(ReduceKind kind) {
+const char* name_of(CollectiveReduce kind) {
   static constexpr const char* kNames[] = {"SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR", "PREMUL_SUM"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 void check_dtype(const char* call, ReduceOp op, ScalarType dtype) {
-  const bool bits = op.kind == ReduceKind::kBand || op.kind == ReduceKind::kBor || op.kind == ReduceKind::kBxor;
-  const bool scales = op.kind == ReduceKind::kAvg || op.kind == ReduceKind::kPremulSum;
-  const bool orders = op.kind == ReduceKind::kMin || op.kind == ReduceKind::kMax;
+  const bool bits =
+      op.kind == CollectiveReduce::kBand || op.kind == CollectiveReduce::kBor || op.kind == CollectiveReduce::kBxor;
+  const bool scales = op.kind == CollectiveReduce::kAvg || op.kind == CollectiveReduce::kPremulSum;
+  const bool orders = op.kind == CollectiveReduce::kMin || op.kind == CollectiveReduce::kMax;
   const bool integral = is_integral(dtype, true);
   ARGAND_CHECK(DtypeError, !bits || integral, call, ": ReduceOp.", name_of(op.kind), " expects integers or bool, got ",
                dtype);
@@ -25,29 +26,29 @@ void check_dtype(const char* call, ReduceOp op, ScalarType dtype) {
 
 namespace {
 
-void join_two(ReduceKind kind, Tensor out, const Tensor& a, const Tensor& b) {
+void join_two(CollectiveReduce kind, Tensor out, const Tensor& a, const Tensor& b) {
   switch (kind) {
-    case ReduceKind::kSum:
-    case ReduceKind::kAvg:
-    case ReduceKind::kPremulSum:
+    case CollectiveReduce::kSum:
+    case CollectiveReduce::kAvg:
+    case CollectiveReduce::kPremulSum:
       add_out(out, a, b);
       return;
-    case ReduceKind::kProduct:
+    case CollectiveReduce::kProduct:
       mul_out(out, a, b);
       return;
-    case ReduceKind::kMin:
+    case CollectiveReduce::kMin:
       minimum_out(out, a, b);
       return;
-    case ReduceKind::kMax:
+    case CollectiveReduce::kMax:
       maximum_out(out, a, b);
       return;
-    case ReduceKind::kBand:
+    case CollectiveReduce::kBand:
       bitwise_and_out(out, a, b);
       return;
-    case ReduceKind::kBor:
+    case CollectiveReduce::kBor:
       bitwise_or_out(out, a, b);
       return;
-    case ReduceKind::kBxor:
+    case CollectiveReduce::kBxor:
       bitwise_xor_out(out, a, b);
       return;
   }
@@ -61,14 +62,14 @@ void join_in_order(const ReduceOp& op, const std::vector<Tensor>& parts, const T
   const ScalarType sums_in = dtype == kHalf || dtype == kBFloat16 ? kFloat : dtype;
   const auto part = [&](size_t i) {
     const Tensor t = parts[i].to(sums_in);
-    return op.kind == ReduceKind::kPremulSum ? mul(t, op.factor) : t;
+    return op.kind == CollectiveReduce::kPremulSum ? mul(t, op.factor) : t;
   };
   // Sums grow in `out` itself, unless it is a part that is still to be added.
   bool in_place = sums_in == dtype && parts.size() > 1;
   for (size_t i = 2; i < parts.size(); ++i) in_place = in_place && !parts[i].is_alias_of(out);
   Tensor sum = in_place ? out : part(0).clone();
   for (size_t i = 1; i < parts.size(); ++i) join_two(op.kind, sum, i == 1 ? part(0) : sum, part(i));
-  if (op.kind == ReduceKind::kAvg) sum.div_(static_cast<int64_t>(parts.size()));
+  if (op.kind == CollectiveReduce::kAvg) sum.div_(static_cast<int64_t>(parts.size()));
   if (!in_place) Tensor(out).copy_(sum);
   out.impl().data();  // computed now
 }

@@ -7,13 +7,13 @@
 
 namespace argand::parallel {
 
-using argand::ReduceKind;
-const char* name_of(ReduceKind kind);  // "SUM", ...
+using argand::CollectiveReduce;
+const char* name_of(CollectiveReduce kind);  // "SUM", ...
 
 struct ReduceOp {
-  ReduceKind kind = ReduceKind::kSum;
+  CollectiveReduce kind = CollectiveReduce::kSum;
   double factor = 1;  // for kPremulSum: each rank's values are first multiplied by it
-  ReduceOp(ReduceKind kind = ReduceKind::kSum, double factor = 1) : kind(kind), factor(factor) {}
+  ReduceOp(CollectiveReduce kind = CollectiveReduce::kSum, double factor = 1) : kind(kind), factor(factor) {}
 };
 
 // DtypeError for unsupported dtypes: bitwise operations need integers or bool, averages need floating point or complex

@@ -240,7 +240,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     for (size_t k = 0; k < b.parameters.size(); ++k)
       if (const Tensor& g = b.gradients[k]; places_[b.parameters[k]].large)
         sent.push_back(exec::alias(g, Dims{g.numel()}, Dims{1}, g.storage_offset()));
-    const WorkPtr work = group_->all_reduce(sent, means() ? ReduceKind::kAvg : ReduceKind::kSum);
+    const WorkPtr work = group_->all_reduce(sent, means() ? CollectiveReduce::kAvg : CollectiveReduce::kSum);
     return [work, buffer = b.buffer] {
       work->wait();
       return buffer;

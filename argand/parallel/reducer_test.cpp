@@ -221,7 +221,7 @@ TEST(Reducer, AHookReplacesTheMean) {
       seen.push_back(bucket.index);
       EXPECT_EQ(bucket.is_last, bucket.index == 2);
       EXPECT_EQ(bucket.gradients.size(), bucket.parameters.size());
-      const WorkPtr work = group.all_reduce({bucket.buffer}, ReduceKind::kMax);
+      const WorkPtr work = group.all_reduce({bucket.buffer}, CollectiveReduce::kMax);
       return [work] {
         work->wait();
         return work->result()[0] * 10;

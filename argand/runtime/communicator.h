@@ -14,7 +14,7 @@
 namespace argand {
 
 // How a collective combines the values of the ranks.
-enum class ReduceKind : int8_t { kSum, kAvg, kProduct, kMin, kMax, kBand, kBor, kBxor, kPremulSum };
+enum class CollectiveReduce : int8_t { kSum, kAvg, kProduct, kMin, kMax, kBand, kBor, kBxor, kPremulSum };
 
 struct CommunicatorCall {
   enum class Kind : int8_t { kAllReduce, kReduce, kBroadcast, kAllGather, kReduceScatter, kSend, kReceive };
@@ -24,7 +24,7 @@ struct CommunicatorCall {
   size_t count;    // elements: of `in` of kAllGather, of `out` of kReduceScatter
   ScalarType dtype;
   int peer = 0;  // the root, or the other end of a message
-  ReduceKind reduce = ReduceKind::kSum;
+  CollectiveReduce reduce = CollectiveReduce::kSum;
 };
 
 // The communicator of one rank.  Thread-safe.
@@ -52,7 +52,7 @@ struct CommunicatorEngine {
   // Waits for all ranks.
   std::unique_ptr<Communicator> (*make)(Rendezvous&, const CommunicatorOptions&);
   // Whether values of this dtype can be combined in this way.
-  bool (*takes)(ScalarType, ReduceKind);
+  bool (*takes)(ScalarType, CollectiveReduce);
   // Why no communicator can be made here; empty if one can.
   std::string (*why_not)();
 };

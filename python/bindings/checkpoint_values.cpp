@@ -12,7 +12,7 @@ namespace argand::python {
 namespace {
 
 using io::Value;
-using Kind = Value::Kind;
+using ValueKind = Value::Kind;
 
 constexpr size_t kMaxNesting = 128;
 
@@ -72,8 +72,8 @@ class ToPython {
   nb::object bytes(const Value& v) {
     const std::string& text = v.text();
     const auto size = static_cast<Py_ssize_t>(text.size());
-    return owned(v.kind() == Kind::kBytes ? PyBytes_FromStringAndSize(text.data(), size)
-                                          : PyByteArray_FromStringAndSize(text.data(), size));
+    return owned(v.kind() == ValueKind::kBytes ? PyBytes_FromStringAndSize(text.data(), size)
+                                               : PyByteArray_FromStringAndSize(text.data(), size));
   }
   nb::object list(const Value& v) {
     nb::object out = owned(PyList_New(static_cast<Py_ssize_t>(v.size())));
@@ -108,72 +108,72 @@ class ToPython {
   }
   nb::object make(const Value& v) {
     switch (v.kind()) {
-      case Kind::kNone:
+      case ValueKind::kNone:
         return nb::none();
-      case Kind::kBool:
+      case ValueKind::kBool:
         return owned(PyBool_FromLong(v.to_bool()));
-      case Kind::kInt:
+      case ValueKind::kInt:
         return owned(PyLong_FromLongLong(v.to_int()));
-      case Kind::kBigInt:
+      case ValueKind::kBigInt:
         return owned(PyLong_FromString(v.text().c_str(), nullptr, 10));
-      case Kind::kDouble:
+      case ValueKind::kDouble:
         return owned(PyFloat_FromDouble(v.to_double()));
-      case Kind::kComplex:
+      case ValueKind::kComplex:
         return owned(PyComplex_FromDoubles(v.to_complex().real(), v.to_complex().imag()));
-      case Kind::kString:
+      case ValueKind::kString:
         return owned(PyUnicode_DecodeUTF8(v.text().data(), static_cast<Py_ssize_t>(v.text().size()), nullptr));
-      case Kind::kBytes:
-      case Kind::kByteArray:
+      case ValueKind::kBytes:
+      case ValueKind::kByteArray:
         return bytes(v);
-      case Kind::kList:
+      case ValueKind::kList:
         return list(v);
-      case Kind::kTuple:
+      case ValueKind::kTuple:
         return owned(PyList_AsTuple(list(v).ptr()));
-      case Kind::kSet:
+      case ValueKind::kSet:
         return set(v, PySet_New);
-      case Kind::kFrozenSet:
+      case ValueKind::kFrozenSet:
         return set(v, PyFrozenSet_New);
-      case Kind::kSlice:
+      case ValueKind::kSlice:
         return owned(PySlice_New(convert(v[0]).ptr(), convert(v[1]).ptr(), convert(v[2]).ptr()));
-      case Kind::kRange:
+      case ValueKind::kRange:
         return classes_.builtins.attr("range")(convert(v[0]), convert(v[1]), convert(v[2]));
-      case Kind::kNumpyDtype:
+      case ValueKind::kNumpyDtype:
         return nb::module_::import_("numpy").attr("dtype")(v[0].text().c_str());
-      case Kind::kNdarray:
+      case ValueKind::kNdarray:
         return array(v[0], convert(v[1]), convert(v[3]), v[2].to_bool());
-      case Kind::kNumpyScalar:
+      case ValueKind::kNumpyScalar:
         return array(v[0], nb::tuple(), convert(v[1]), false)[nb::tuple()];
-      case Kind::kSize: {
+      case ValueKind::kSize: {
         std::vector<int64_t> sizes;
         for (size_t i = 0; i < v.size(); ++i) sizes.push_back(v[i].to_int());
         return owned(wrap_size(sizes));
       }
-      case Kind::kDict:
-      case Kind::kObject:
+      case ValueKind::kDict:
+      case ValueKind::kObject:
         return dict(v, owned(PyDict_New()));
-      case Kind::kOrderedDict:
+      case ValueKind::kOrderedDict:
         return dict(v, classes_.ordered_dict());
-      case Kind::kCounter:
+      case ValueKind::kCounter:
         return dict(v, classes_.counter());
-      case Kind::kDefaultDict:
+      case ValueKind::kDefaultDict:
         // The reader lets no other names through than those of plain types.
         return dict(v, classes_.default_dict(v.text().empty() ? nb::none()
                                                               : nb::object(classes_.builtins.attr(v.text().c_str()))));
-      case Kind::kDtype:
+      case ValueKind::kDtype:
         return owned(wrap(v.dtype()));
-      case Kind::kDevice:
+      case ValueKind::kDevice:
         return owned(wrap(v.device()));
-      case Kind::kLayout:
+      case ValueKind::kLayout:
         return classes_.strided;
-      case Kind::kTensor:
+      case ValueKind::kTensor:
         return with_attributes(v, owned(wrap(v.tensor())));
-      case Kind::kParameter:
+      case ValueKind::kParameter:
         return with_attributes(v,
                                owned(wrap_as(reinterpret_cast<PyTypeObject*>(classes_.parameter.ptr()), v.tensor())));
-      case Kind::kStorage:
+      case ValueKind::kStorage:
         return (v.tensor().dtype() == kByte ? classes_.untyped_storage
                                             : classes_.typed_storage)(owned(wrap(v.tensor())));
-      case Kind::kGlobal:
+      case ValueKind::kGlobal:
         break;
     }
     ARGAND_THROW(ValueError, "load: a ", Value::kind_name(v.kind()));
@@ -220,7 +220,7 @@ class FromPython {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
     if (overflow == 0) return static_cast<int64_t>(value);
-    return Value::with_text(Kind::kBigInt, utf8_of(nb::str(object)));
+    return Value::with_text(ValueKind::kBigInt, utf8_of(nb::str(object)));
   }
   std::vector<Value> elements(nb::handle object) {
     std::vector<Value> out;
@@ -248,28 +248,30 @@ class FromPython {
     if (PyFloat_CheckExact(p)) return PyFloat_AsDouble(p);
     if (PyComplex_CheckExact(p)) return std::complex<double>(PyComplex_RealAsDouble(p), PyComplex_ImagAsDouble(p));
     if (PyUnicode_CheckExact(p)) return utf8_of(o);
-    if (PyBytes_CheckExact(p)) return Value::with_text(Kind::kBytes, bytes_of(o));
+    if (PyBytes_CheckExact(p)) return Value::with_text(ValueKind::kBytes, bytes_of(o));
     if (is(o, reinterpret_cast<PyObject*>(&PyByteArray_Type)))
-      return Value::with_text(Kind::kByteArray, bytes_of(owned(PyBytes_FromObject(p))));
+      return Value::with_text(ValueKind::kByteArray, bytes_of(owned(PyBytes_FromObject(p))));
     if (PyList_CheckExact(p)) return Value::list(elements(o));
     if (PyTuple_CheckExact(p)) return Value::tuple(elements(o));
-    if (is(o, reinterpret_cast<PyObject*>(size_type))) return Value::with_items(Kind::kSize, elements(o));
-    if (is(o, reinterpret_cast<PyObject*>(&PySet_Type))) return Value::with_items(Kind::kSet, elements(o));
-    if (is(o, reinterpret_cast<PyObject*>(&PyFrozenSet_Type))) return Value::with_items(Kind::kFrozenSet, elements(o));
+    if (is(o, reinterpret_cast<PyObject*>(size_type))) return Value::with_items(ValueKind::kSize, elements(o));
+    if (is(o, reinterpret_cast<PyObject*>(&PySet_Type))) return Value::with_items(ValueKind::kSet, elements(o));
+    if (is(o, reinterpret_cast<PyObject*>(&PyFrozenSet_Type)))
+      return Value::with_items(ValueKind::kFrozenSet, elements(o));
     if (PyDict_CheckExact(p) || is(o, classes_.per_rank)) return dict(o, Value::dict());
-    if (is(o, classes_.ordered_dict)) return with_attributes(o, dict(o, Value::with_items(Kind::kOrderedDict)));
-    if (is(o, classes_.counter)) return dict(o, Value::with_items(Kind::kCounter));
-    if (is(o, classes_.default_dict)) return dict(o, Value::with_text(Kind::kDefaultDict, factory_of(o)));
+    if (is(o, classes_.ordered_dict)) return with_attributes(o, dict(o, Value::with_items(ValueKind::kOrderedDict)));
+    if (is(o, classes_.counter)) return dict(o, Value::with_items(ValueKind::kCounter));
+    if (is(o, classes_.default_dict)) return dict(o, Value::with_text(ValueKind::kDefaultDict, factory_of(o)));
     if (is(o, reinterpret_cast<PyObject*>(&PySlice_Type)) || is(o, reinterpret_cast<PyObject*>(&PyRange_Type)))
-      return Value::with_items(is(o, reinterpret_cast<PyObject*>(&PySlice_Type)) ? Kind::kSlice : Kind::kRange,
-                               {convert(o.attr("start")), convert(o.attr("stop")), convert(o.attr("step"))});
+      return Value::with_items(
+          is(o, reinterpret_cast<PyObject*>(&PySlice_Type)) ? ValueKind::kSlice : ValueKind::kRange,
+          {convert(o.attr("start")), convert(o.attr("stop")), convert(o.attr("step"))});
     if (is(o, reinterpret_cast<PyObject*>(tensor_type))) return with_attributes(o, Value(as_tensor(p)));
     if (is(o, classes_.parameter)) return with_attributes(o, Value::parameter(as_tensor(p)));
     if (is(o, reinterpret_cast<PyObject*>(dtype_type))) return *as_dtype(p);
     if (is(o, reinterpret_cast<PyObject*>(device_type))) return *as_device(p);
     if (is(o, reinterpret_cast<PyObject*>(layout_type))) {
       check_layout(p);
-      return Value::with_text(Kind::kLayout, "torch.strided");
+      return Value::with_text(ValueKind::kLayout, "torch.strided");
     }
     const std::string type = type_name(p);
     if (const nb::object plain = numpy_number(o, type); plain.is_valid()) return make(plain);
@@ -291,7 +293,7 @@ class FromPython {
                    " cannot be saved: load() reads arrays of bools, numbers and texts");
     }
     return io::numpy_array(type, convert(o.attr("shape")), columns,
-                           Value::with_text(Kind::kBytes, bytes_of(o.attr("tobytes")(columns ? "F" : "C"))));
+                           Value::with_text(ValueKind::kBytes, bytes_of(o.attr("tobytes")(columns ? "F" : "C"))));
   }
   // Numbers and texts of NumPy's are saved as the plain ones that they are equal to.
   static nb::object numpy_number(nb::handle o, std::string_view type) {

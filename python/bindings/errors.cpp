@@ -13,11 +13,11 @@
 namespace argand::python {
 namespace {
 
-struct Kind {
+struct ErrorType {
   PyObject* type = nullptr;
   bool (*is)(const Error&) = nullptr;
 };
-std::vector<Kind> kinds;  // filled once, when the module is loaded
+std::vector<ErrorType> kinds;  // filled once, when the module is loaded
 
 // Classes come after those they are derived from.
 template <class E>

@@ -14,8 +14,8 @@
 namespace argand::python {
 namespace {
 
+using parallel::CollectiveReduce;
 using parallel::ProcessGroup;
-using parallel::ReduceKind;
 using parallel::ReduceOp;
 using parallel::Work;
 using Tensors = std::vector<Tensor>;
@@ -100,7 +100,7 @@ template <auto method, class... Args>
 auto reducing_collective() {
   return [](GroupHandle& group, std::string site, int64_t timeout_ms, int op, double factor, Args... args) {
     const Caller caller(std::move(site), timeout_ms);
-    return ((*group).*method)(std::move(args)..., ReduceOp(static_cast<ReduceKind>(op), factor));
+    return ((*group).*method)(std::move(args)..., ReduceOp(static_cast<CollectiveReduce>(op), factor));
   };
 }
 
@@ -133,7 +133,7 @@ void add_process_groups(nb::module_& module) {
       .def("reduce",
            [](GroupHandle& g, std::string site, int64_t timeout_ms, int op, double factor, Tensors tensors, int root) {
              const Caller caller(std::move(site), timeout_ms);
-             return g->reduce(std::move(tensors), root, ReduceOp(static_cast<ReduceKind>(op), factor));
+             return g->reduce(std::move(tensors), root, ReduceOp(static_cast<CollectiveReduce>(op), factor));
            })
       .def("all_reduce_to_each", reducing_collective<&G::all_reduce_to_each, Tensors>())
       .def("broadcast", collective<&G::broadcast, Tensors, int>())

@@ -19,17 +19,22 @@ COMPLEX = (torch.complex64, torch.complex128)
 BITS = {Op.BAND: operator.and_, Op.BOR: operator.or_, Op.BXOR: operator.xor}
 REDUCTIONS = {Op.SUM: operator.add, Op.PRODUCT: operator.mul, Op.MIN: min, Op.MAX: max, Op.AVG: operator.add, Op.PREMUL_SUM: operator.add, **BITS}
 MANY = 3000 // size * size  # numbers: more than one segment of an algorithm's small messages
+PERIOD = 15  # they repeat, so that Python computes few of them
 
 
 @functools.cache
-def numbers(dtype, n, of, seed=0):
+def numbers(dtype, of, seed=0):
     """Small numbers, all sums and products of which the dtype has; each rank's are others."""
-    found = [(i * (of + 2) + of + seed) % 5 + (i % 3 == of) for i in range(n)]
+    found = [(i * (of + 2) + of + seed) % 5 + (i % 3 == of) for i in range(PERIOD)]
     return [bool(x % 2) for x in found] if dtype == torch.bool else [complex(x % 3, 1 - x % 2) for x in found] if dtype in COMPLEX else [x % 3 for x in found]
 
 
+def repeated(found, dtype, n):
+    return torch.tensor(found, dtype=dtype).repeat(-(-n // PERIOD))[:n].clone()
+
+
 def tensor(dtype, n, of=None, seed=0):
-    return torch.tensor(numbers(dtype, n, rank if of is None else of, seed), dtype=dtype)
+    return repeated(numbers(dtype, rank if of is None else of, seed), dtype, n)
 
 
 def takes(op, dtype):
@@ -44,12 +49,12 @@ def takes(op, dtype):
 @functools.cache
 def reduced(op, dtype, n, seed=0):
     """The reduction of all ranks' numbers."""
-    found = [functools.reduce(REDUCTIONS[op], column) for column in zip(*(numbers(dtype, n, of, seed) for of in range(size)))]
+    found = [functools.reduce(REDUCTIONS[op], column) for column in zip(*(numbers(dtype, of, seed) for of in range(size)))]
     if op == Op.AVG:
         found = [x / size for x in found]
     if op == Op.PREMUL_SUM:
         found = [x * 0.5 for x in found]
-    return torch.tensor([bool(x) for x in found] if dtype == torch.bool else found, dtype=dtype)
+    return repeated([bool(x) for x in found] if dtype == torch.bool else found, dtype, n)
 
 
 def same(got, expected, what):

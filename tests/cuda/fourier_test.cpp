@@ -8,7 +8,6 @@
 
 #include "argand/autograd/engine.h"
 #include "argand/base/error.h"
-#include "argand/base/log.h"
 #include "argand/base/str.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/cuda_graph.h"
@@ -17,22 +16,10 @@
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/cuda/device_fixture.h"
+#include "tests/cuda/warnings.h"
 
 namespace argand {
 namespace {
-
-// Warnings of a scope.
-class Warnings {
- public:
-  Warnings() : before_(set_warning_handler([this](std::string_view text) { texts.emplace_back(text); })) {}
-  ~Warnings() { set_warning_handler(before_); }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
-  std::vector<std::string> texts;
-
- private:
-  WarningFunction before_;
-};
 
 FourierPlans& plans() { return blocks::fourier_plans.on(Device(kCUDA, cuda::current_device()))(); }
 
@@ -55,7 +42,7 @@ class CudaFourier : public ComputingCudaTest {
   }
   void TearDown() override {
     if (!IsSkipped()) plans().set_max_size(4096);
-    EXPECT_TRUE(warnings_.texts.empty()) << warnings_.texts[0];  // nothing ran on the CPU
+    EXPECT_EQ(warnings_.texts(), std::vector<std::string>());  // nothing ran on the CPU
   }
 
   static double epsilon(const Tensor& t) {
@@ -349,8 +336,8 @@ TEST_F(CudaFourierPlans, WithoutTheLibrary) {
   ASSERT_TRUE(first.is_cuda());
   EXPECT_TRUE(first.cpu().equal(fft_rfft(x)));  // on a pretended GPU too
   EXPECT_TRUE(again.equal(first));
-  ASSERT_EQ(warnings.texts.size(), 1u);
-  EXPECT_NE(warnings.texts[0].find("Fourier transforms without libcufft"), std::string::npos) << warnings.texts[0];
+  ASSERT_EQ(warnings.texts().size(), 1u);
+  EXPECT_NE(warnings.texts()[0].find("Fourier transforms without libcufft"), std::string::npos) << warnings.texts()[0];
 }
 
 }  // namespace

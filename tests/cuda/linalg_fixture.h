@@ -2,43 +2,18 @@
 // should be.
 #pragma once
 #include <limits>
-#include <mutex>
 #include <optional>
-#include <sstream>
 
 #include "argand/base/linalg_error.h"
-#include "argand/base/log.h"
 #include "argand/base/str.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/cuda/device_fixture.h"
+#include "tests/cuda/warnings.h"
 
 namespace argand {
-
-// Collects warnings.
-class Warnings {
- public:
-  Warnings()
-      : before_(set_warning_handler([this](std::string_view text) {
-          const std::lock_guard lock(mutex_);
-          all_ += text;
-          all_ += '\n';
-        })) {}
-  ~Warnings() { set_warning_handler(before_); }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
-  std::string text() {
-    const std::lock_guard lock(mutex_);
-    return all_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::string all_;
-  WarningFunction before_;
-};
 
 class CudaLinalg : public ComputingCudaTest {
  protected:
@@ -50,9 +25,9 @@ class CudaLinalg : public ComputingCudaTest {
   // No op but those that docs/design/0017-linear-algebra.md names runs on the CPU.
   void TearDown() override {
     if (!warnings_) return;
-    std::istringstream lines(warnings_->text());
+    const auto lines = warnings_->texts();
     warnings_.reset();
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string& line : lines)
       EXPECT_TRUE(line.find("there is no kernel") == std::string::npos ||
                   line.find("batches of small general matrices") != std::string::npos)
           << line;

@@ -6,35 +6,18 @@ remembered by its text and that of everything it includes, so only what changed 
 Most of clang-tidy's time goes into the headers, so files are looked at in batches: one that includes some of them, no
 two of which define the same name.  Should they not compile together all the same, the batch is halved.
 """
-import re
+import pathlib
 import subprocess
+import sys
 
 from tree import Passed, tool
 
-BATCH = 16  # files; more gain little
-# A definition at the margin: a macro, a type or an alias, a function, variables.
-DEFINED = re.compile(r"^#\s*define (\w+)|^(?:template <.*> )?(?:struct|class|enum class|enum|using) (\w+)"
-                     r"|^(?!ARGAND_)\w[^=(\n]*?(?<![:\w])(\w+)\(|^\w.*? [*&]?([a-zA-Z]\w*)(?= =\s|\{|;|\[)"
-                     r"|(?<=, )(k\w+)(?= = )", re.MULTILINE)
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from batches import batches
 
+BATCH = 16  # files; more gain little
 # Left out: what includes a header that is not there, of a library that `./dev` does not install, or one that a tool writes.
 ELSEWHERE = ("argand/runtime/mpi/", "tools/mutants/")
-
-
-def batches(paths, text_of):
-    """The paths in lists of at most BATCH whose files define different names."""
-    found = []
-    for path in paths:
-        text = text_of(path).replace("BENCHMARK_MAIN", "int main")
-        names = {name for match in DEFINED.findall(text) for name in match if name}
-        for batch, taken in found:
-            if len(batch) < BATCH and not names & taken:
-                batch.append(path)
-                taken |= names
-                break
-        else:
-            found.append(([path], names))
-    return [batch for batch, _ in found]
 
 
 def findings(tree):
@@ -67,5 +50,5 @@ def findings(tree):
                 passed.remember(path)
         return lines
 
-    found = tree.each(batches(files, tree.text), tidy)
+    found = tree.each(batches(files, tree.text, BATCH), tidy)
     return list(dict.fromkeys(found))  # a header's finding comes once for each batch that includes it

@@ -21,7 +21,7 @@ TEXTS = (".h", ".cpp", ".inc")
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "argand", "bench/results", "cmake", "compat", "tools", "tests", "python")
 # The programs that judge, in this order, and the folders of their sources; the two libraries show most of what does not compile.
 JUDGES = ("tests_conformance", "argand_kernels_cpu_test", "argand_kernels_test", "tests_reduce", "argand_ops_test", "argand_optim_test", "tests_loss")
-STAGES = (("argand_kernels_cpu", "argand_kernels"), (*JUDGES, "argand_samples_dump"))
+STAGES = (("argand_kernels_cpu_loops", "argand_kernels"), (*JUDGES, "argand_samples_dump"))
 RECORDERS = ("tests/conformance", "argand/kernels/cpu", "argand/kernels", "tests/reduce", "argand/ops", "argand/optim", "tests/loss")
 # Sources whose loops are those of the headers: the kernels with their tests, and ops that have a body.
 COMPUTING = re.compile(r"\bARGAND_BODY|\bmath::")
@@ -99,7 +99,7 @@ def plant(faults, numbers):
 
 
 def configure():
-    options = ("-DARGAND_WITH_CUDA=OFF", "-DARGAND_KERNEL_PACK=OFF", "-DARGAND_BUILD_PYTHON=OFF", f"-DCMAKE_PROJECT_argand_INCLUDE={HERE / 'planted.cmake'}")
+    options = ("-DARGAND_WITH_CUDA=OFF", "-DARGAND_BATCHES=OFF", "-DARGAND_KERNEL_PACK=OFF", "-DARGAND_BUILD_PYTHON=OFF", f"-DCMAKE_PROJECT_argand_INCLUDE={HERE / 'planted.cmake'}")
     subprocess.run(["cmake", "--preset", "release", *options, "--log-level=WARNING"], cwd=COPY, check=True, stdout=subprocess.DEVNULL)
 
 

@@ -8,18 +8,13 @@
 
 #include "argand/autograd/engine.h"
 #include "argand/nn/functional/loss.h"
+#include "argand/nn/modules/values_test.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
 namespace argand::nn {
 namespace {
-
-// (i * step mod modulus) * scale + shift
-Tensor pattern(IntArrayRef sizes, int64_t step, int64_t modulus, double shift, double scale) {
-  const Tensor i = arange(numel_of(sizes), kDouble) * step;
-  return (i.remainder(modulus) * scale + shift).reshape(sizes);
-}
 
 class LossModules : public testing::Test {
  protected:

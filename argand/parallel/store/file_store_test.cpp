@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FileStoreTest : public testing::Test {
+class FileStoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
     char name[] = "/tmp/argand-store-XXXXXX";

@@ -10,7 +10,7 @@ using wire::Request;
 using wire::Status;
 using Client = ServerCore::Client;
 
-class ServerCoreTest : public testing::Test {
+class ServerCoreTest : public ::testing::Test {
  protected:
   void handle(Client client, Request request) { core.handle(client, std::move(request), now); }
   // The clients that were answered since the last call, in order, each with its value, or a status that is not ok.

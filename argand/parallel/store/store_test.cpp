@@ -51,7 +51,7 @@ struct Kind {
   const char* prefix;  // of keys in messages
 };
 
-class Stores : public testing::TestWithParam<Kind> {
+class Stores : public ::testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     store = GetParam().make();

@@ -18,7 +18,7 @@ std::string two_modules() {
                      {{kKeys[2]}, {"code of c", {"third"}}}});
 }
 
-class KernelPackTest : public testing::Test {
+class KernelPackTest : public ::testing::Test {
  protected:
   ~KernelPackTest() override { std::filesystem::remove(path_); }
   KernelPack pack_of(const std::string& bytes) {

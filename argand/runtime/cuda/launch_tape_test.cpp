@@ -22,9 +22,9 @@ std::string text_of(const TapeRecord& r, const char* bytes) {
 }
 
 // Replaces a device: each action is a line of the log.
-class FakeDevice final : public LaunchDevice {
+class RecordingDevice final : public LaunchDevice {
  public:
-  explicit FakeDevice(Log& log) : log_(log) {}
+  explicit RecordingDevice(Log& log) : log_(log) {}
   void issue(const TapeRecord& r, const char* bytes) override {
     if (fails || (failing && reinterpret_cast<uintptr_t>(r.function) == failing))
       throw std::runtime_error("launch failed");
@@ -51,7 +51,7 @@ class FakeDevice final : public LaunchDevice {
  private:
   class Graph final : public LaunchGraph {
    public:
-    Graph(FakeDevice& device, const std::vector<TapeRecord>& records, const char* bytes) : device_(device) {
+    Graph(RecordingDevice& device, const std::vector<TapeRecord>& records, const char* bytes) : device_(device) {
       for (const TapeRecord& r : records) lines_.push_back(text_of(r, bytes + r.at));
     }
     void set_arguments(size_t record, const TapeRecord& r, const char* bytes) override {
@@ -63,7 +63,7 @@ class FakeDevice final : public LaunchDevice {
     }
 
    private:
-    FakeDevice& device_;
+    RecordingDevice& device_;
     Log lines_;
   };
   Log& log_;
@@ -71,7 +71,7 @@ class FakeDevice final : public LaunchDevice {
 
 struct TapeTest : ::testing::Test {
   Log log, expected;
-  FakeDevice device{log};
+  RecordingDevice device{log};
   LaunchTape tape{device};
 
   void kernel(uintptr_t function, unsigned blocks, int a, int b) {

@@ -81,32 +81,32 @@ bool find_numbers(ScalarType dtype, Numbers& found) {
   }
 }
 
-bool takes(ScalarType dtype, ReduceKind reduce) {
+bool takes(ScalarType dtype, CollectiveReduce reduce) {
   Numbers numbers{};
   if (!find_numbers(dtype, numbers)) return false;
   switch (reduce) {
-    case ReduceKind::kSum:
+    case CollectiveReduce::kSum:
       return true;
-    case ReduceKind::kAvg:
+    case CollectiveReduce::kAvg:
       return is_floating_point(dtype) || is_complex(dtype);
-    case ReduceKind::kProduct:
-    case ReduceKind::kMin:
-    case ReduceKind::kMax:
+    case CollectiveReduce::kProduct:
+    case CollectiveReduce::kMin:
+    case CollectiveReduce::kMax:
       return numbers.each == 1;
     default:
       return false;
   }
 }
 
-ncclRedOp_t operation(ReduceKind reduce) {
+ncclRedOp_t operation(CollectiveReduce reduce) {
   switch (reduce) {
-    case ReduceKind::kAvg:
+    case CollectiveReduce::kAvg:
       return ncclAvg;
-    case ReduceKind::kProduct:
+    case CollectiveReduce::kProduct:
       return ncclProd;
-    case ReduceKind::kMin:
+    case CollectiveReduce::kMin:
       return ncclMin;
-    case ReduceKind::kMax:
+    case CollectiveReduce::kMax:
       return ncclMax;
     default:
       return ncclSum;

@@ -115,7 +115,7 @@ struct BarrierOptions {
 namespace detail {
 
 inline argand::parallel::ReduceOp to_ours(const ReduceOp& op) {
-  using Kind = argand::parallel::ReduceKind;
+  using Kind = argand::parallel::CollectiveReduce;
   static_assert(static_cast<int>(Kind::kAvg) == ReduceOp::AVG && static_cast<int>(Kind::kMax) == ReduceOp::MAX &&
                 static_cast<int>(Kind::kPremulSum) == ReduceOp::PREMUL_SUM);
   TORCH_CHECK(op.op_ < ReduceOp::UNUSED, "ReduceOp: expected SUM to PREMUL_SUM, got ", static_cast<int>(op.op_));
