@@ -14,7 +14,7 @@ target_include_directories(argand_c INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE
 add_dependencies(argand_c argand_generate)
 
 # The TorchScript archive of the tests of C and Java, and of the programs on their pages.
-set(ARGAND_SCRIPT_ARCHIVE ${PROJECT_BINARY_DIR}/tests/net.pt)
+set(ARGAND_SCRIPT_ARCHIVE ${PROJECT_BINARY_DIR}/tests/net.pt CACHE INTERNAL "")
 if(ARGAND_BUILD_TESTS)
   add_custom_command(OUTPUT ${ARGAND_SCRIPT_ARCHIVE}
     COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/script_archive.py ${ARGAND_SCRIPT_ARCHIVE}

@@ -2,6 +2,8 @@ package org.argand.internal;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import org.argand.Complex;
 import org.argand.DType;
 import org.argand.Device;
@@ -9,12 +11,14 @@ import org.argand.Generator;
 import org.argand.MemoryFormat;
 import org.argand.Options;
 import org.argand.Tensor;
+import org.argand.Tuple;
 
 /**
  * The arguments of a call as words, one object for each thread. An argument is a word with its kind (in the low byte)
  * and its length, and then its value: a word for a number or a handle, two for a complex number, a word for each
  * element of a list of integers, doubles or tensors, three for each element of a list of numbers, bytes with a zero
- * behind them for texts and lists of bools. Tensors are held until the call is over.
+ * behind them for texts and lists of bools, the values themselves for a list of any, a tuple or a dict, whose keys and
+ * values alternate. Tensors are held until the call is over.
  */
 public final class Arguments {
   static final int NONE = 0;
@@ -34,6 +38,10 @@ public final class Arguments {
   static final int BOOLS = 14;
   static final int NUMBERS = 15;
   static final int TENSORS = 16;
+  static final int LIST = 17;
+  static final int TUPLE = 18;
+  static final int DICT = 19;
+  private static final int MOST_DEPTH = 100; // of lists in lists
   private static final int MOST_RESULTS = 8;
   private static final ThreadLocal<Arguments> OF_THREAD = ThreadLocal.withInitial(Arguments::new);
 
@@ -220,8 +228,12 @@ public final class Arguments {
     return this;
   }
 
-  /** Any of these kinds; Object[] and List of numbers or tensors, too. */
+  /** Any of these kinds. For TorchScript also a List, a Tuple, or a Map of them. */
   public Arguments addAny(Object x) {
+    return addAny(x, 0);
+  }
+
+  private Arguments addAny(Object x, int depth) {
     if (x == null) return none();
     if (x instanceof Boolean) return add((Boolean) x);
     if (x instanceof Number) return add((Number) x);
@@ -237,8 +249,53 @@ public final class Arguments {
     if (x instanceof Options) return add((Options) x);
     if (x instanceof Generator) return add((Generator) x);
     if (x instanceof Number[]) return add((Number[]) x);
+    if (x instanceof Map) return addMap((Map<?, ?>) x, depth);
+    if (x instanceof List) return addList((List<?>) x, depth);
     letGo();
-    throw new IllegalArgumentException("argument " + count + ": no operator takes a " + x.getClass().getName());
+    throw new IllegalArgumentException("argument " + count + ": the library takes no " + x.getClass().getName());
+  }
+
+  private void nested(Object x, int depth) {
+    int outer = count; // one argument, whatever is in it
+    if (depth >= MOST_DEPTH) {
+      letGo();
+      throw new IllegalArgumentException("argument " + count + ": values nested deeper than " + MOST_DEPTH);
+    }
+    addAny(x, depth + 1);
+    count = outer;
+  }
+
+  private Arguments addList(List<?> x, int depth) {
+    head(x instanceof Tuple ? TUPLE : LIST, x.size(), 0);
+    for (Object element : x) nested(element, depth);
+    return this;
+  }
+
+  private Arguments addMap(Map<?, ?> x, int depth) {
+    head(DICT, x.size(), 0);
+    for (Map.Entry<?, ?> entry : x.entrySet()) {
+      nested(entry.getKey(), depth);
+      nested(entry.getValue(), depth);
+    }
+    return this;
+  }
+
+  /** Calls a method of a module; the last arguments have these names. */
+  public Object callModule(long module, byte[] method, byte[][] names) {
+    try {
+      return Values.read(Library.NATIVE.callModule(module, method, words, used, count - names.length, names));
+    } finally {
+      letGo();
+    }
+  }
+
+  /** Sets an attribute of a module to the only argument. */
+  public void setAttribute(long module, byte[] name) {
+    try {
+      Library.NATIVE.setAttribute(module, name, words, used);
+    } finally {
+      letGo();
+    }
   }
 
   /** Calls and returns all results: tensors, arrays of tensors, numbers, bools. */
