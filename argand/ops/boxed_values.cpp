@@ -238,6 +238,13 @@ void Call::run(const OpInfo& op, void* args) const {
     for (Tensor& t : written) results_.emplace_back(std::move(t));
     return;
   }
+  // Most calls: one tensor, without a list of results.
+  const bool gives_tensor =
+      op.num_outputs == 1 && function_.results.size() == 1 && function_.results[0].type == "Tensor";
+  if (gives_tensor && !function_.writes_first && !op.inplace_only && op.kind != OpKind::kComposite) {
+    results_.emplace_back(exec::invoke(op, args));
+    return;
+  }
   if (!function_.writes_first) return add_results(function_, exec::call(op, args), results_);
   const Tensor self = std::get<Tensor>(values_[0]);
   if (op.kind == OpKind::kComposite) {

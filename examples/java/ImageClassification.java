@@ -38,7 +38,7 @@ public final class ImageClassification {
     org.argand.Tensor x = org.argand.Tensor.ofUnsigned(pixels, 1, 3, height, width).to(org.argand.DType.FLOAT32).div(255);
     long[] size = {height <= width ? RESIZED : RESIZED * height / width, width <= height ? RESIZED : RESIZED * width / height};
     x = (org.argand.Tensor) Ops.call("_upsample_bilinear2d_aa", x, size, false, null, null)[0];
-    x = x.narrow(2, Math.round((size[0] - CROP) / 2.0), CROP).narrow(3, Math.round((size[1] - CROP) / 2.0), CROP);
+    x = x.narrow(2, (long) Math.rint((size[0] - CROP) / 2.0), CROP).narrow(3, (long) Math.rint((size[1] - CROP) / 2.0), CROP);
     org.argand.Tensor mean = org.argand.Tensor.of(MEAN, 3, 1, 1);
     org.argand.Tensor std = org.argand.Tensor.of(STD, 3, 1, 1);
     return Tensor.fromArgand(x.sub(mean).div(std).to(org.argand.DType.FLOAT32));

@@ -4,8 +4,7 @@
 #define RESULTS 8
 
 /* Three words for each result, and their number in the last word.  Gives tensors to Java; returns the lists. */
-static jlongArray give_results(JNIEnv* env, argand_value* made, size_t count, jlongArray results) {
-  jlong words[3 * RESULTS] = {0};
+static jlongArray give_results(JNIEnv* env, argand_value* made, size_t count, jlong* words) {
   jsize listed = 0;
   for (size_t i = 0; i < count; ++i)
     if (made[i].kind == ARGAND_KIND_TENSORS) listed += (jsize)(2 * made[i].length);
@@ -52,33 +51,37 @@ static jlongArray give_results(JNIEnv* env, argand_value* made, size_t count, jl
     }
   }
   words[3 * RESULTS - 1] = (jlong)count;
-  (*env)->SetLongArrayRegion(env, results, 0, 3 * RESULTS, words);
   const jlongArray out = listed ? new_longs(env, lists, listed) : NULL;
   free(lists);
   return out;
 }
 
 JAVA(jlongArray, call)
-(JNIEnv* env, jobject self, jlong function, jbyteArray name, jlongArray words, jint used, jint count,
- jlongArray results) {
+(JNIEnv* env, jobject self, jlong function, jbyteArray name, jlong words, jint used, jint count, jlong results) {
   (void)self;
   struct arguments arguments;
   if (!read_arguments(env, words, used, count, &arguments)) return NULL;
-  char* const text = bytes_of(env, name);
+  char* const text = name ? bytes_of(env, name) : NULL;
   argand_value made[RESULTS];
   size_t number = 0;
   jlongArray lists = NULL;
-  if (!(*env)->ExceptionCheck(env)) {
+  if (text || function) {
     const size_t capacity = results ? RESULTS - 1 : 0;
     argand_error* const error =
         function ? argand_function_call(POINTER(const argand_function, function), arguments.values, (size_t)count, made,
                                         capacity, &number)
                  : argand_call(text, arguments.values, (size_t)count, NULL, 0, made, capacity, &number);
-    if (!raised(env, error) && results) lists = give_results(env, made, number < capacity ? number : capacity, results);
+    if (!raised(env, error) && results)
+      lists = give_results(env, made, number < capacity ? number : capacity, POINTER(jlong, results));
   }
   free(text);
   free_arguments(&arguments);
   return lists;
+}
+
+JAVA(jlong, address)(JNIEnv* env, jobject self, jobject buffer) {
+  (void)self;
+  return ADDRESS((*env)->GetDirectBufferAddress(env, buffer));
 }
 
 JAVA(jlong, find)(JNIEnv* env, jobject self, jbyteArray name) {

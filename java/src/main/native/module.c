@@ -94,8 +94,7 @@ JAVA(void, freeModule)(JNIEnv* env, jobject self, jlong module) {
 }
 
 JAVA(jlongArray, callModule)
-(JNIEnv* env, jobject self, jlong module, jbyteArray method, jlongArray words, jint used, jint count,
- jobjectArray names) {
+(JNIEnv* env, jobject self, jlong module, jbyteArray method, jlong words, jint used, jint count, jobjectArray names) {
   (void)self;
   struct arguments arguments;
   const jsize named = (*env)->GetArrayLength(env, names);
@@ -126,7 +125,7 @@ JAVA(jlongArray, attribute)(JNIEnv* env, jobject self, jlong module, jbyteArray 
 }
 
 JAVA(void, setAttribute)
-(JNIEnv* env, jobject self, jlong module, jbyteArray name, jlongArray words, jint used) {
+(JNIEnv* env, jobject self, jlong module, jbyteArray name, jlong words, jint used) {
   (void)self;
   struct arguments arguments;
   if (!read_arguments(env, words, used, 1, &arguments)) return;

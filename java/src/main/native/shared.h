@@ -28,12 +28,11 @@ jbyteArray new_bytes(JNIEnv* env, const char* text);
 struct arguments {
   argand_value* values;
   void* more; /* NULL: there was room enough here */
-  int64_t few_words[FEW];
   argand_value few_values[FEW];
   argand_options few_options[FEW / 6];
 };
 /* False with an exception pending; then there is nothing to free. */
-bool read_arguments(JNIEnv* env, jlongArray words, jint used, jint count, struct arguments* out);
+bool read_arguments(JNIEnv* env, jlong words, jint used, jint count, struct arguments* out);
 void free_arguments(struct arguments* arguments);
 /* The words that Values.java reads; NULL with an exception pending.  Frees the value, whose tensors Java has now. */
 jlongArray give_value(JNIEnv* env, argand_value* value);

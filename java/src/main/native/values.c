@@ -110,28 +110,20 @@ static void read_values(struct reader* from, int64_t count, argand_value* values
   }
 }
 
-bool read_arguments(JNIEnv* env, jlongArray words, jint used, jint count, struct arguments* out) {
+bool read_arguments(JNIEnv* env, jlong words, jint used, jint count, struct arguments* out) {
   /* A value has a word at least, whether it is an argument or in a list; options have six. */
-  int64_t* word = out->few_words;
-  struct reader from = {NULL, out->few_values, out->few_options};
+  struct reader from = {POINTER(const int64_t, words), out->few_values, out->few_options};
   out->more = NULL;
   if (used > FEW) {
     const size_t n = (size_t)used;
-    out->more = malloc(n * (sizeof(int64_t) + sizeof(argand_value) + sizeof(argand_options)));
+    out->more = malloc(n * (sizeof(argand_value) + sizeof(argand_options)));
     if (!out->more) {
       throw_no_memory(env);
       return false;
     }
-    word = out->more;
-    from.room = (argand_value*)(word + n);
+    from.room = out->more;
     from.options = (argand_options*)(from.room + n);
   }
-  (*env)->GetLongArrayRegion(env, words, 0, used, (jlong*)word);
-  if ((*env)->ExceptionCheck(env)) {
-    free(out->more);
-    return false;
-  }
-  from.word = word;
   out->values = read_list(&from, count);
   return true;
 }

@@ -106,7 +106,7 @@ public final class Handle extends PhantomReference<Object> {
       previous.next = next;
       next.previous = previous;
     }
-    clear();
+    // Nothing but its owner refers to it any more, so the collector forgets both; clear() would be a call of the JVM.
     BYTES.addAndGet(-bytes);
     free.accept(address);
   }

@@ -9,7 +9,10 @@ final class Jni implements Native {
   public native long find(byte[] name);
 
   @Override
-  public native long[] call(long function, byte[] name, long[] words, int used, int arguments, long[] results);
+  public native long[] call(long function, byte[] name, long words, int used, int arguments, long results);
+
+  @Override
+  public native long address(java.nio.Buffer buffer);
 
   @Override
   public native void free(long tensor);
@@ -157,13 +160,13 @@ final class Jni implements Native {
 
   @Override
   public native long[] callModule(
-      long module, byte[] method, long[] words, int used, int arguments, byte[][] names);
+      long module, byte[] method, long words, int used, int arguments, byte[][] names);
 
   @Override
   public native long[] attribute(long module, byte[] name);
 
   @Override
-  public native void setAttribute(long module, byte[] name, long[] words, int used);
+  public native void setAttribute(long module, byte[] name, long words, int used);
 
   @Override
   public native long child(long module, byte[] name);

@@ -11,11 +11,15 @@ public interface Native {
   long find(byte[] name);
 
   /**
-   * Calls an overload, or with {@code function} 0 the operator {@code name}. {@code words} are the arguments as
-   * {@link Arguments} writes them. Writes three words for each result to {@code results}: the kind and its value, of a
-   * tensor the handle and its bytes, of a list of tensors its place in the returned array and its length.
+   * Calls an overload, or with {@code function} 0 the operator {@code name}. {@code words} is the
+   * address of the arguments as {@link Arguments} writes them. Writes three words for each result to the address {@code
+   * results}, unless it is 0, and their number to the last of 24: the kind and its value, of a tensor the handle and its
+   * bytes, of a list of tensors its place in the returned array and its length.
    */
-  long[] call(long function, byte[] name, long[] words, int used, int arguments, long[] results);
+  long[] call(long function, byte[] name, long words, int used, int arguments, long results);
+
+  /** Of a direct buffer. */
+  long address(java.nio.Buffer buffer);
 
   void free(long tensor);
 
@@ -129,11 +133,11 @@ public interface Native {
    * Calls a method with {@code arguments} arguments by position, and then those with these names. Returns its value as
    * {@link Values} reads it, as all functions here that return words.
    */
-  long[] callModule(long module, byte[] method, long[] words, int used, int arguments, byte[][] names);
+  long[] callModule(long module, byte[] method, long words, int used, int arguments, byte[][] names);
 
   long[] attribute(long module, byte[] name);
 
-  void setAttribute(long module, byte[] name, long[] words, int used);
+  void setAttribute(long module, byte[] name, long words, int used);
 
   long child(long module, byte[] name);
 
