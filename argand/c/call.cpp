@@ -56,7 +56,7 @@ class Arguments {
   void fill(size_t n) {
     while (size_ < n) new (data() + size_++) ArgumentValue();
   }
-  std::span<const ArgumentValue> all() { return {data(), size_}; }
+  std::span<ArgumentValue> all() { return {data(), size_}; }
 
  private:
   static constexpr size_t kFew = 8;
@@ -81,7 +81,7 @@ void call(const boxed::Function& f, const argand_value* arguments, size_t num_ar
     values.add(v, f.name.data());
   values.fill(f.parameters.size());
   std::vector<ArgumentValue> made;
-  f.call(values.all(), made);
+  f.call_taking(values.all(), made);
   write_results(made, results, capacity, count, caller);
 }
 
