@@ -104,8 +104,8 @@ def numbers(*values):
 def tensor(key, kind, size):
     """A tensor of one dimension over the storage `key`."""
     storage = b"(" + text("storage") + name("torch", kind) + text(key) + text("cpu") + integer(size) + b"tQ"
-    return (name("torch._utils", "_rebuild_tensor_v2") + b"(" + storage + integer(0) + numbers(size) + numbers(1) + b"\x89" +
-            name("collections", "OrderedDict") + b")RtR")
+    return (name("torch._utils", "_rebuild_tensor_v2") + b"(" + storage + integer(0) + numbers(size) + numbers(1) +
+            b"\x89" + name("collections", "OrderedDict") + b")RtR")
 
 
 def instance(what, attributes):
@@ -119,8 +119,8 @@ def pickle(value):
 def main(path):
     layer = instance("Layer", {"bias": tensor("1", "FloatStorage", 1), "training": b"\x88"})
     sizes = name("torch.jit._pickle", "build_intlist") + b"](" + integer(2) + integer(3) + b"e\x85R"
-    net = instance("Net", {"weight": tensor("0", "FloatStorage", 3), "count": tensor("2", "LongStorage", 1), "training": b"\x88",
-                           "sizes": sizes, "note": b"N", "layer": layer})
+    net = instance("Net", {"weight": tensor("0", "FloatStorage", 3), "count": tensor("2", "LongStorage", 1),
+                           "training": b"\x88", "sizes": sizes, "note": b"N", "layer": layer})
     files = {"data.pkl": pickle(net), "code/__torch__.py": CODE.encode(), "data/0": struct.pack("<3f", 1, 2, 3),
              "data/1": struct.pack("<f", 0.5), "data/2": struct.pack("<q", 0), "constants.pkl": pickle(b")"),
              "byteorder": b"little", "extra/labels.txt": "cat\nd\u00f6g\n".encode(), "version": b"3\n"}

@@ -35,10 +35,13 @@ public final class ImageClassification {
     int[] rgb = image.getRGB(0, 0, width, height, null, 0, width);
     for (int i = 0; i < rgb.length; ++i)
       for (int c = 0; c < 3; ++c) pixels[c * rgb.length + i] = (byte) (rgb[i] >> (16 - 8 * c));
-    org.argand.Tensor x = org.argand.Tensor.ofUnsigned(pixels, 1, 3, height, width).to(org.argand.DType.FLOAT32).div(255);
-    long[] size = {height <= width ? RESIZED : RESIZED * height / width, width <= height ? RESIZED : RESIZED * width / height};
+    org.argand.Tensor x =
+        org.argand.Tensor.ofUnsigned(pixels, 1, 3, height, width).to(org.argand.DType.FLOAT32).div(255);
+    long[] size = {
+        height <= width ? RESIZED : RESIZED * height / width, width <= height ? RESIZED : RESIZED * width / height};
     x = (org.argand.Tensor) Ops.call("_upsample_bilinear2d_aa", x, size, false, null, null)[0];
-    x = x.narrow(2, (long) Math.rint((size[0] - CROP) / 2.0), CROP).narrow(3, (long) Math.rint((size[1] - CROP) / 2.0), CROP);
+    x = x.narrow(2, (long) Math.rint((size[0] - CROP) / 2.0), CROP)
+            .narrow(3, (long) Math.rint((size[1] - CROP) / 2.0), CROP);
     org.argand.Tensor mean = org.argand.Tensor.of(MEAN, 3, 1, 1);
     org.argand.Tensor std = org.argand.Tensor.of(STD, 3, 1, 1);
     return Tensor.fromArgand(x.sub(mean).div(std).to(org.argand.DType.FLOAT32));
@@ -56,8 +59,9 @@ public final class ImageClassification {
 
     Integer[] best = new Integer[scores.length];
     Arrays.setAll(best, i -> i);
-    Arrays.sort(best, Comparator.comparing(i -> -scores[i]));
+    Arrays.sort(best, Comparator.comparing(i -> - scores[i]));
     for (int i = 0; i < Math.min(5, best.length); ++i)
-      System.out.printf("%8.4f  %s%n", scores[best[i]], best[i] < names.size() ? names.get(best[i]) : "class " + best[i]);
+      System.out.printf(
+          "%8.4f  %s%n", scores[best[i]], best[i] < names.size() ? names.get(best[i]) : "class " + best[i]);
   }
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""TorchScript archives that PyTorch writes, run from Java: `torchscript_java.py JAR`, where JAR is argand.jar of `./dev java`.
+"""TorchScript archives that PyTorch writes, run from Java: `torchscript_java.py build/release/java/argand.jar`.
 
-Networks, scripted, traced and saved for mobile devices, give PyTorch's outputs; values of each kind that PyTorch's Java API has come
-back.  Prints a line for each, and last `N passed, N failed`.  Without PyTorch nothing is done, with exit status 77.
+Networks, scripted, traced and saved for mobile devices, give PyTorch's outputs; values of each kind that PyTorch's Java
+API has come back.  Prints a line for each, and last `N passed, N failed`.  Without PyTorch nothing is done, with exit
+status 77.
 """
 import os
 import subprocess
@@ -89,7 +90,8 @@ class Values(nn.Module):
 
 
 def networks():
-    small = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(32, 5))
+    small = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(),
+                          nn.Linear(32, 5))
     yield "small", small, torch.randn(2, 3, 16, 16)
     try:
         import torchvision

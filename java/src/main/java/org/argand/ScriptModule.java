@@ -12,9 +12,9 @@ import org.argand.internal.Values;
 /**
  * A module of a TorchScript archive, with its program.
  *
- * <p>Methods take and give null for None, Boolean, Long, Double, {@link Complex}, String, {@link Device}, {@link Tensor};
- * long[], double[], boolean[] and Tensor[] for lists of them; {@link Tuple}, List and Map. An empty list of bools is a
- * List. Arguments may also be of the other integer types, {@link DType} and {@link MemoryFormat}.
+ * <p>Methods take and give null for None, Boolean, Long, Double, {@link Complex}, String, {@link Device}, {@link
+ * Tensor}; long[], double[], boolean[] and Tensor[] for lists of them; {@link Tuple}, List and Map. An empty list of
+ * bools is a List. Arguments may also be of the other integer types, {@link DType} and {@link MemoryFormat}.
  *
  * <p>A module is as it was saved, often in training mode; {@link #eval} switches to evaluation. A closed module throws
  * IllegalStateException. Threads may call one module at once, as far as its methods change no attribute.
@@ -97,8 +97,8 @@ public final class ScriptModule implements AutoCloseable {
   public Tensor forward(Tensor... inputs) {
     Object made = call("forward", (Object[]) inputs);
     if (made instanceof Tensor) return (Tensor) made;
-    throw new IllegalStateException(
-        "forward gave " + (made == null ? "None" : "a " + made.getClass().getSimpleName()) + ", no Tensor; call(\"forward\", ...) gives any value");
+    throw new IllegalStateException("forward gave " + (made == null ? "None" : "a " + made.getClass().getSimpleName())
+        + ", no Tensor; call(\"forward\", ...) gives any value");
   }
 
   /** The names of its methods, in the order of the program. */

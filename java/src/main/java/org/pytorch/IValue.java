@@ -10,8 +10,8 @@ import org.argand.Tuple;
 
 /**
  * A value that a module takes or gives: a tensor, a number, a text, or a list, tuple or dict of values. Asking for
- * another kind than it has is an IllegalStateException. A result that is an empty list or dict may be asked for as one of
- * any kind, since nothing in it tells what it is for.
+ * another kind than it has is an IllegalStateException. A result that is an empty list or dict may be asked for as one
+ * of any kind, since nothing in it tells what it is for.
  */
 public final class IValue {
   private enum Kind {
@@ -160,7 +160,8 @@ public final class IValue {
   }
 
   private boolean isEmptyResult() {
-    return kind == Kind.LIST ? ((IValue[]) data).length == 0 : kind == Kind.DICT_STRING_KEY && ((Map<?, ?>) data).isEmpty();
+    if (kind == Kind.LIST) return ((IValue[]) data).length == 0;
+    return kind == Kind.DICT_STRING_KEY && ((Map<?, ?>) data).isEmpty();
   }
 
   private Object as(Kind expected) {

@@ -30,7 +30,8 @@ class ScriptModuleTest {
     assertArrayEquals(new float[] {1, 2, 3}, net.forward(ones()).toFloats());
     assertFalse(net.eval().isTraining());
     assertArrayEquals(new float[] {1.5f, 4.5f, 9.5f}, ((Tensor) net.call("forward", ones(), 2)).toFloats());
-    assertArrayEquals(new float[] {1.5f, 1.5f, 1.5f}, ((Tensor) net.callNamed("forward", Map.of("times", 0), ones())).toFloats());
+    assertArrayEquals(
+        new float[] {1.5f, 1.5f, 1.5f}, ((Tensor) net.callNamed("forward", Map.of("times", 0), ones())).toFloats());
     assertEquals(3L, net.call("divide", 7, 2));
     assertNull(net.call("count_up"));
   }
@@ -40,15 +41,18 @@ class ScriptModuleTest {
     ScriptModule net = ScriptModule.load(NET);
     Tensor x = Tensor.of(new float[] {1, 2}, 2);
     assertEquals(Tuple.of(Device.CPU, new Complex(1, -2)), net.call("place", Device.CPU, new Complex(1, -2)));
-    assertEquals(Tuple.of(true, 5L, 2.0, "t\u20ac", Tuple.of(1L, "a"), null), net.call("single", true, (short) 5, 2, "t\u20ac", Tuple.of(1, "a")));
-    List<?> lists = (Tuple) net.call("lists", new boolean[] {true}, new long[] {3}, new double[] {0.5}, new Tensor[] {x}, List.of("a"));
+    assertEquals(Tuple.of(true, 5L, 2.0, "t\u20ac", Tuple.of(1L, "a"), null),
+        net.call("single", true, (short) 5, 2, "t\u20ac", Tuple.of(1, "a")));
+    List<?> lists = (Tuple) net.call(
+        "lists", new boolean[] {true}, new long[] {3}, new double[] {0.5}, new Tensor[] {x}, List.of("a"));
     assertArrayEquals(new boolean[] {true}, (boolean[]) lists.get(0));
     assertArrayEquals(new long[] {3}, (long[]) lists.get(1));
     assertArrayEquals(new double[] {0.5}, (double[]) lists.get(2));
     assertArrayEquals(new float[] {1, 2}, ((Tensor[]) lists.get(3))[0].toFloats());
     assertEquals(List.of("a"), lists.get(4));
     // Lists of any values stand for those of one type.
-    lists = (Tuple) net.call("lists", List.of(true, false), List.of(3), new Number[] {1, 0.5}, List.of(x, x), List.of());
+    lists =
+        (Tuple) net.call("lists", List.of(true, false), List.of(3), new Number[] {1, 0.5}, List.of(x, x), List.of());
     assertArrayEquals(new long[] {3}, (long[]) lists.get(1));
     assertEquals(2, ((Tensor[]) lists.get(3)).length);
     assertEquals(Tuple.of(Map.of(), Map.of(7L, 1.5)), net.call("dicts", Map.of(), Map.of(7, 1.5)));
@@ -111,7 +115,8 @@ class ScriptModuleTest {
     assertArrayEquals(new float[] {1, 2, 3}, net.forward(ones()).toFloats());
     for (int cut = 0; cut < archive.length; cut += 501) {
       byte[] part = java.util.Arrays.copyOf(archive, cut);
-      assertEquals(ArgandException.Kind.IO, assertThrows(ArgandException.class, () -> ScriptModule.load(part, null)).kind());
+      assertEquals(
+          ArgandException.Kind.IO, assertThrows(ArgandException.class, () -> ScriptModule.load(part, null)).kind());
     }
     for (int i = 0; i < 300; ++i) ScriptModule.load(archive, null); // left to the collector
   }

@@ -39,8 +39,10 @@ class ModuleTest {
   @Test
   void valuesOfEveryKind() {
     Module net = Module.load(NET);
-    IValue[] single = net.runMethod("single", IValue.from(true), IValue.from(-5), IValue.from(2.5), IValue.from("d\u00f6g\u0000"),
-        IValue.tupleFrom(IValue.from(1), IValue.from("a")), IValue.optionalNull()).toTuple();
+    IValue[] single =
+        net.runMethod("single", IValue.from(true), IValue.from(-5), IValue.from(2.5), IValue.from("d\u00f6g\u0000"),
+               IValue.tupleFrom(IValue.from(1), IValue.from("a")), IValue.optionalNull())
+            .toTuple();
     assertTrue(single[0].toBool());
     assertEquals(-5, single[1].toLong());
     assertEquals(2.5, single[2].toDouble());
@@ -48,18 +50,25 @@ class ModuleTest {
     assertEquals("a", single[4].toTuple()[1].toStr());
     assertTrue(single[5].isNull());
     Tensor x = Tensor.fromBlob(new double[] {1, 2}, new long[] {1, 2});
-    assertArrayEquals(new double[] {1, 2}, net.runMethod("single", IValue.from(false), IValue.from(1), IValue.from(1.0), IValue.from(""),
-        IValue.tupleFrom(IValue.from(1), IValue.from("a")), IValue.from(x)).toTuple()[5].toTensor().getDataAsDoubleArray());
+    assertArrayEquals(new double[] {1, 2},
+        net.runMethod("single", IValue.from(false), IValue.from(1), IValue.from(1.0), IValue.from(""),
+               IValue.tupleFrom(IValue.from(1), IValue.from("a")), IValue.from(x))
+            .toTuple()[5]
+            .toTensor()
+            .getDataAsDoubleArray());
 
-    IValue[] lists = net.runMethod("lists", IValue.listFrom(true, false), IValue.listFrom(3L, 4L), IValue.listFrom(0.5), IValue.listFrom(x, x),
-        IValue.listFrom(IValue.from("a"), IValue.from("b"))).toTuple();
+    IValue[] lists = net.runMethod("lists", IValue.listFrom(true, false), IValue.listFrom(3L, 4L), IValue.listFrom(0.5),
+                            IValue.listFrom(x, x), IValue.listFrom(IValue.from("a"), IValue.from("b")))
+                         .toTuple();
     assertArrayEquals(new boolean[] {true, false}, lists[0].toBoolList());
     assertArrayEquals(new long[] {3, 4}, lists[1].toLongList());
     assertArrayEquals(new double[] {0.5}, lists[2].toDoubleList());
     assertArrayEquals(new long[] {1, 2}, lists[3].toTensorList()[1].shape());
     assertEquals("b", lists[4].toList()[1].toStr());
 
-    IValue[] dicts = net.runMethod("dicts", IValue.dictStringKeyFrom(Map.of("x", IValue.from(x))), IValue.dictLongKeyFrom(Map.of(7L, IValue.from(1.5)))).toTuple();
+    IValue[] dicts = net.runMethod("dicts", IValue.dictStringKeyFrom(Map.of("x", IValue.from(x))),
+                            IValue.dictLongKeyFrom(Map.of(7L, IValue.from(1.5))))
+                         .toTuple();
     assertEquals(DType.FLOAT64, dicts[0].toDictStringKey().get("x").toTensor().dtype());
     assertEquals(1.5, dicts[1].toDictLongKey().get(7L).toDouble());
 
@@ -70,7 +79,8 @@ class ModuleTest {
     assertTrue(empty[1].toDictLongKey().isEmpty());
     assertThrows(IllegalStateException.class, () -> empty[0].toTuple());
     assertTrue(net.runMethod("count_up").isNull());
-    assertTrue(net.runMethod("same", IValue.listFrom(IValue.optionalNull(), IValue.optionalNull())).toList()[1].isNull());
+    assertTrue(
+        net.runMethod("same", IValue.listFrom(IValue.optionalNull(), IValue.optionalNull())).toList()[1].isNull());
   }
 
   @Test

@@ -13,8 +13,8 @@ public interface Native {
   /**
    * Calls an overload, or with {@code function} 0 the operator {@code name}. {@code words} is the
    * address of the arguments as {@link Arguments} writes them. Writes three words for each result to the address {@code
-   * results}, unless it is 0, and their number to the last of 24: the kind and its value, of a tensor the handle and its
-   * bytes, of a list of tensors its place in the returned array and its length.
+   * results}, unless it is 0, and their number to the last of 24: the kind and its value, of a tensor the handle and
+   * its bytes, of a list of tensors its place in the returned array and its length.
    */
   long[] call(long function, byte[] name, long words, int used, int arguments, long results);
 
@@ -120,9 +120,9 @@ public interface Native {
   void loadOptimizerState(long optimizer, long state);
 
   /**
-   * A module of a TorchScript archive: of the file {@code path}, or else of the bytes {@code archive}. Device type -1: to
-   * where the tensors were saved. Writes to {@code contents} the extra files of these names that are there. Returns the
-   * module and the bytes of its tensors.
+   * A module of a TorchScript archive: of the file {@code path}, or else of the bytes {@code archive}. Device type -1:
+   * to where the tensors were saved. Writes to {@code contents} the extra files of these names that are there. Returns
+   * the module and the bytes of its tensors.
    */
   long[] loadModule(
       byte[] path, byte[] archive, int deviceType, int deviceIndex, byte[][] names, byte[][] contents);
