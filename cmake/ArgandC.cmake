@@ -14,6 +14,15 @@ target_include_directories(argand_c INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE
   $<BUILD_INTERFACE:${ARGAND_GENERATED_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 add_dependencies(argand_c argand_generate)
 
+# The TorchScript archive of the tests of C and Java, and of the programs on their pages.
+set(ARGAND_SCRIPT_ARCHIVE ${PROJECT_BINARY_DIR}/tests/net.pt CACHE INTERNAL "")
+if(ARGAND_BUILD_TESTS)
+  add_custom_command(OUTPUT ${ARGAND_SCRIPT_ARCHIVE}
+    COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/script_archive.py ${ARGAND_SCRIPT_ARCHIVE}
+    DEPENDS ${PROJECT_SOURCE_DIR}/tests/script_archive.py VERBATIM)
+  add_custom_target(argand_script_archive ALL DEPENDS ${ARGAND_SCRIPT_ARCHIVE})
+endif()
+
 # tests/c/*.c are one program of C, which sees the public headers and the library alone.
 if(ARGAND_BUILD_TESTS)
   enable_language(C)
@@ -29,7 +38,8 @@ if(ARGAND_BUILD_TESTS)
     target_compile_options(argand_c_test PRIVATE -fsanitize=thread -fno-omit-frame-pointer -g1)
     target_link_options(argand_c_test PRIVATE -fsanitize=thread)
   endif()
-  add_test(NAME c COMMAND argand_c_test WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  add_dependencies(argand_c_test argand_script_archive)
+  add_test(NAME c COMMAND argand_c_test ${ARGAND_SCRIPT_ARCHIVE} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   argand_test_environment(c)
   if(Python3_EXECUTABLE AND NOT ARGAND_SANITIZE)
     add_test(NAME c_names COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/c/names.py $<TARGET_FILE:argand_c>

@@ -1,4 +1,5 @@
-/* Argand for C: tensors, every operator, gradients, networks, optimizers, devices.  Plain C11; docs/c.md has examples.
+/* Argand for C: tensors, every operator, gradients, networks, TorchScript, optimizers, devices.  Plain C11; docs/c.md
+ * has examples.
  *
  * Errors.  A function that can fail returns an argand_error*: NULL if it succeeded, otherwise an error with a kind and
  * a text, which the caller frees.  After an error no result has been written.  Nothing aborts, and no C++ exception
@@ -124,7 +125,7 @@ typedef struct argand_options {
 #define ARGAND_DEFAULT_OPTIONS \
   { ARGAND_DTYPE_NONE, {ARGAND_DEVICE_NONE, -1}, false, false }
 
-/* ---- values: arguments and results of operators */
+/* ---- values: arguments and results of operators and of modules */
 
 typedef int32_t argand_kind;
 enum {
@@ -144,8 +145,15 @@ enum {
   ARGAND_KIND_DOUBLES,
   ARGAND_KIND_BOOLS,
   ARGAND_KIND_NUMBERS, /* values of the kinds bool, int, double, complex */
-  ARGAND_KIND_TENSORS
+  ARGAND_KIND_TENSORS,
+  /* Of TorchScript, not of operators: */
+  ARGAND_KIND_LIST, /* values of any kinds.  A result of ints, doubles, tensors, or one bool or more, has a kind above
+                     */
+  ARGAND_KIND_TUPLE,
+  ARGAND_KIND_DICT /* entries in their order; keys are ints, doubles, bools, texts and tensors */
 };
+
+struct argand_entry;
 
 /* A value of one of these kinds.  An argument's text, list or handle stays the caller's and must live during the call.
  * A result owns what it points to (argand_values_free). */
@@ -170,8 +178,15 @@ typedef struct argand_value {
     const bool* booleans;
     const struct argand_value* numbers;
     argand_tensor* const* tensors;
+    const struct argand_value* values; /* of a list or a tuple */
+    const struct argand_entry* entries;
   } as;
 } argand_value;
+
+/* Of a dict. */
+typedef struct argand_entry {
+  argand_value key, value;
+} argand_entry;
 
 typedef struct argand_named_value {
   const char* name;
@@ -228,6 +243,9 @@ ARGAND_VALUE_LIST_MAKER(doubles, const double*, ARGAND_KIND_DOUBLES, doubles)
 ARGAND_VALUE_LIST_MAKER(bools, const bool*, ARGAND_KIND_BOOLS, booleans)
 ARGAND_VALUE_LIST_MAKER(numbers, const argand_value*, ARGAND_KIND_NUMBERS, numbers)
 ARGAND_VALUE_LIST_MAKER(tensors, argand_tensor* const*, ARGAND_KIND_TENSORS, tensors)
+ARGAND_VALUE_LIST_MAKER(list, const argand_value*, ARGAND_KIND_LIST, values)
+ARGAND_VALUE_LIST_MAKER(tuple, const argand_value*, ARGAND_KIND_TUPLE, values)
+ARGAND_VALUE_LIST_MAKER(dict, const argand_entry*, ARGAND_KIND_DICT, entries)
 #undef ARGAND_VALUE_LIST_MAKER
 /* Optional values: NULL is None. */
 static inline argand_value argand_value_optional_bool(const bool* x) {
@@ -409,24 +427,63 @@ ARGAND_C_API argand_error* argand_state_dict_set(argand_state_dict* state, const
 ARGAND_C_API argand_error* argand_state_dict_get_text(argand_state_dict* state, const char* key, const char** text);
 ARGAND_C_API argand_error* argand_state_dict_set_text(argand_state_dict* state, const char* key, const char* text);
 
-/* ---- networks */
+/* ---- modules: published networks, and those of TorchScript archives */
 
 /* A published network ("resnet18", "mobilenet_v3_small", ...) with new weights, or with `weights`: a file, or a
  * published name.  `num_classes` 0: those of the weights, otherwise 1000. */
 ARGAND_C_API argand_error* argand_module_new(const char* name, const char* weights, int64_t num_classes,
                                              argand_module** result);
+/* The module of a TorchScript archive (torch.jit.save), with its program.  Reading runs nothing; the program can reach
+ * no file and no process.  Tensors come to `device`; ARGAND_DEVICE_NONE: to where they were saved.  Each of
+ * `extra_files` gets the archive's extra file of its name as a text, which the caller frees (argand_values_free), or
+ * None if there is no such file. */
+ARGAND_C_API argand_error* argand_module_load(const char* path, argand_device device, argand_named_value* extra_files,
+                                              size_t num_extra_files, argand_module** result);
+/* The same from memory, which is not used any more afterwards. */
+ARGAND_C_API argand_error* argand_module_load_bytes(const void* bytes, size_t size, argand_device device,
+                                                    argand_named_value* extra_files, size_t num_extra_files,
+                                                    argand_module** result);
 ARGAND_C_API void argand_module_free(argand_module* module);
-/* Results are written as by argand_call(). */
+/* "ResNet", "__torch__.net.Net" */
+ARGAND_C_API argand_error* argand_module_type_name(argand_module* module, char** name);
+
+/* Calls a method with values, which are checked against the types of its parameters; the rest have their defaults.
+ * Lists and dicts are copied, so that a program which changes them does not change the caller's.  `result` is one
+ * value: a tuple for a method that returns several, None for one that returns nothing.  A published network has
+ * "forward". */
+ARGAND_C_API argand_error* argand_module_call(argand_module* module, const char* method, const argand_value* arguments,
+                                              size_t num_arguments, const argand_named_value* named, size_t num_named,
+                                              argand_value* result);
+/* "forward(x: Tensor, times: int=1) -> Tensor" */
+ARGAND_C_API argand_error* argand_module_signature(argand_module* module, const char* method, char** signature);
+/* "forward" with results that are written as by argand_call(); a script module has one. */
 ARGAND_C_API argand_error* argand_module_forward(argand_module* module, const argand_value* inputs, size_t num_inputs,
                                                  argand_value* results, size_t capacity, size_t* count);
+
+typedef int32_t argand_module_part;
+enum {
+  ARGAND_METHODS = 1,
+  ARGAND_ATTRIBUTES, /* with parameters and buffers, without modules; of a script module also those that are None */
+  ARGAND_CHILDREN    /* modules */
+};
+/* A list of texts: the names of what the module has itself, and not the modules below it. */
+ARGAND_C_API argand_error* argand_module_names(argand_module* module, argand_module_part part, argand_value* names);
+/* An attribute, constant, parameter or buffer.  A name with dots leads to modules below: "layer.0.weight". */
+ARGAND_C_API argand_error* argand_module_get(argand_module* module, const char* name, argand_value* result);
+/* Sets an attribute of a script module to a value of its declared type. */
+ARGAND_C_API argand_error* argand_module_set(argand_module* module, const char* name, const argand_value* value);
+/* Another handle for a module below: "layer.0". */
+ARGAND_C_API argand_error* argand_module_child(argand_module* module, const char* name, argand_module** result);
+
 ARGAND_C_API argand_error* argand_module_train(argand_module* module, bool on);
 ARGAND_C_API argand_error* argand_module_is_training(argand_module* module, bool* result);
 /* Converts in place; ARGAND_DTYPE_NONE keeps the dtype, ARGAND_DEVICE_NONE the device. */
 ARGAND_C_API argand_error* argand_module_to(argand_module* module, argand_dtype dtype, argand_device device);
-/* Folds batch norms into convolutions, of a network in evaluation mode.  It cannot be trained afterwards. */
+/* Folds batch norms into convolutions, of a published network in evaluation mode.  It cannot be trained afterwards. */
 ARGAND_C_API argand_error* argand_module_fuse(argand_module* module);
 /* Parameters by name, which share the module's tensors: what an optimizer is given. */
 ARGAND_C_API argand_error* argand_module_parameters(argand_module* module, argand_state_dict** result);
+ARGAND_C_API argand_error* argand_module_buffers(argand_module* module, argand_state_dict** result);
 /* Parameters and buffers, detached; they share the module's memory. */
 ARGAND_C_API argand_error* argand_module_state_dict(argand_module* module, argand_state_dict** result);
 /* Copies into parameters and buffers.  One error lists all names that are missing, unexpected or of another shape; then

@@ -1,5 +1,7 @@
 // Operators by name.
 #include <atomic>
+#include <memory>
+#include <new>
 
 #include "argand/c/value.h"
 #include "argand/ops/boxed.h"
@@ -36,15 +38,50 @@ const boxed::Function& find(std::string_view full) {
   ARGAND_THROW(ValueError, "the operator '", name, "' has no overload '", full, "'");
 }
 
+// Arguments of a call, made where they are read.
+class Arguments {
+ public:
+  explicit Arguments(size_t capacity) {
+    if (capacity > kFew) beyond_ = std::make_unique<Room[]>(capacity);
+  }
+  ~Arguments() {
+    while (size_ > 0) data()[--size_].~ArgumentValue();
+  }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  void add(const argand_value& v, const char* function) {
+    new (data() + size_) ArgumentValue(to_argument(v, function));
+    ++size_;
+  }
+  void fill(size_t n) {
+    while (size_ < n) new (data() + size_++) ArgumentValue();
+  }
+  std::span<ArgumentValue> all() { return {data(), size_}; }
+
+ private:
+  static constexpr size_t kFew = 8;
+  struct alignas(ArgumentValue) Room {
+    unsigned char bytes[sizeof(ArgumentValue)];
+  };
+  ArgumentValue* data() { return reinterpret_cast<ArgumentValue*>(beyond_ ? beyond_.get() : few_); }
+
+  Room few_[kFew];
+  std::unique_ptr<Room[]> beyond_;
+  size_t size_ = 0;
+};
+
 void call(const boxed::Function& f, const argand_value* arguments, size_t num_arguments, argand_value* results,
           size_t capacity, size_t* count, const char* caller) {
   ARGAND_CHECK(ValueError, num_arguments <= f.parameters.size(), f.name, ": expected at most ", f.parameters.size(),
                " arguments, got ", num_arguments);
   needed(results, capacity, caller, "results");  // before anything runs
   // Errors of a value name the operator.  Its name is a literal of the table, so it ends with a zero.
-  std::vector<ArgumentValue> values = to_arguments(arguments, num_arguments, f.name.data(), "arguments"), made;
-  values.resize(f.parameters.size());
-  f.call(values, made);
+  Arguments values(f.parameters.size());
+  for (const argand_value& v : needed(arguments, num_arguments, f.name.data(), "arguments"))
+    values.add(v, f.name.data());
+  values.fill(f.parameters.size());
+  std::vector<ArgumentValue> made;
+  f.call_taking(values.all(), made);
   write_results(made, results, capacity, count, caller);
 }
 

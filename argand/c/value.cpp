@@ -1,17 +1,9 @@
 #include "argand/c/value.h"
 
 #include <cstdlib>
-#include <cstring>
-#include <new>
 
 namespace argand::c {
 namespace {
-
-template <class T>
-ArrayRef<T> list(const T* items, const argand_value& value, const char* function) {
-  ARGAND_CHECK(ValueError, value.length >= 0, function, ": a list has the length ", value.length);
-  return needed(items, static_cast<size_t>(value.length), function, "a list");
-}
 
 std::string text(const argand_value& value, const char* function) {
   const char* const p = &needed(value.as.text, function, "a text");
@@ -45,18 +37,6 @@ TensorOptions options(const argand_options* given, const char* function) {
 
 argand_value of_kind(argand_kind kind, size_t length = 0) {
   return argand_value_of_kind(kind, static_cast<int64_t>(length));
-}
-
-// A copy of a list, which argand_values_free() frees.
-template <class T, class Items>
-T* copy_of(const Items& items) {
-  // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer.
-  const size_t bytes = std::max<size_t>(1, items.size()) * sizeof(T);
-  auto* const out = static_cast<T*>(std::malloc(bytes));
-  if (!out) throw std::bad_alloc();
-  size_t i = 0;
-  for (const auto& item : items) out[i++] = item;
-  return out;
 }
 
 struct ToValue {
@@ -150,24 +130,30 @@ ArgumentValue to_argument(const argand_value& value, const char* function) {
     case ARGAND_KIND_TENSOR:
       return value.as.tensor ? ArgumentValue(value.as.tensor->tensor) : ArgumentValue();
     case ARGAND_KIND_INTS:
-      return Dims(list(value.as.integers, value, function));
+      return Dims(list_of(value.as.integers, value, function));
     case ARGAND_KIND_DOUBLES:
-      return list(value.as.doubles, value, function).vec();
+      return list_of(value.as.doubles, value, function).vec();
     case ARGAND_KIND_BOOLS: {
-      const auto flags = list(value.as.booleans, value, function);
+      const auto flags = list_of(value.as.booleans, value, function);
       return std::vector<bool>(flags.begin(), flags.end());
     }
     case ARGAND_KIND_NUMBERS: {
       std::vector<Scalar> out;
-      for (const argand_value& v : list(value.as.numbers, value, function)) out.push_back(number(v, function));
+      for (const argand_value& v : list_of(value.as.numbers, value, function)) out.push_back(number(v, function));
       return out;
     }
     case ARGAND_KIND_TENSORS: {
       std::vector<Tensor> out;
-      for (argand_tensor* const handle : list(value.as.tensors, value, function))
+      for (argand_tensor* const handle : list_of(value.as.tensors, value, function))
         out.push_back(optional_tensor(handle));
       return out;
     }
+    case ARGAND_KIND_LIST:
+    case ARGAND_KIND_TUPLE:
+    case ARGAND_KIND_DICT:
+      ARGAND_THROW(ValueError, function,
+                   ": lists of any values, tuples and dicts are for methods of TorchScript; a list ",
+                   "for an operator has a kind that says what is in it, such as ARGAND_KIND_TENSORS");
     default:
       ARGAND_THROW(ValueError, function, ": there is no value of kind ", value.kind);
   }
@@ -236,6 +222,19 @@ void argand_values_free(argand_value* values, size_t count) {
       case ARGAND_KIND_TENSORS:
         for (int64_t i = 0; i < v->length; ++i) argand_tensor_free(v->as.tensors[i]);
         std::free(const_cast<argand_tensor**>(v->as.tensors));
+        break;
+      case ARGAND_KIND_LIST:
+      case ARGAND_KIND_TUPLE:
+        argand_values_free(const_cast<argand_value*>(v->as.values), static_cast<size_t>(v->length));
+        std::free(const_cast<argand_value*>(v->as.values));
+        break;
+      case ARGAND_KIND_DICT:
+        for (int64_t i = 0; i < v->length; ++i) {
+          auto& entry = const_cast<argand_entry&>(v->as.entries[i]);
+          argand_values_free(&entry.key, 1);
+          argand_values_free(&entry.value, 1);
+        }
+        std::free(const_cast<argand_entry*>(v->as.entries));
         break;
       default:
         break;

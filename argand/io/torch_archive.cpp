@@ -22,8 +22,10 @@ bool is_key(std::string_view text) {
   return !text.empty() && text.find('/') == std::string_view::npos && text != "." && text != "..";
 }
 
-// Only under these folders does an archive of TorchScript have files of any name; they are not read.
+// Only under these folders does an archive of TorchScript have files of any name; they are not read.  Neither is what
+// _save_for_lite_interpreter adds: the code once more, as bytecode, and where its parts come from.
 bool is_script_file(std::string_view name) {
+  if (name == "bytecode.pkl" || name == "mobile_debug_handles.pkl") return true;
   return name == "constants.pkl" || name.substr(0, 5) == "code/" || name.substr(0, 10) == "constants/" ||
          name.substr(0, 6) == "extra/" || name == "traced_inputs.pkl" || name.substr(0, 14) == "traced_inputs/";
 }

@@ -153,6 +153,14 @@ std::string all_of(std::istream& in) {
   return bytes;
 }
 
+// What _save_for_lite_interpreter writes with _use_flatbuffer=True.
+bool is_flatbuffer(const io::ByteSource& source) {
+  char name[4] = {};
+  if (source.size() < 8) return false;
+  source.read(4, name, sizeof(name));
+  return std::string_view(name, sizeof(name)) == "PTMF";
+}
+
 Program& program_of(const Module& module) { return *static_cast<const Object&>(*module._ivalue()).type().program; }
 
 }  // namespace
@@ -162,7 +170,11 @@ Module load(const io::ByteSource& source, std::optional<Device> device, ExtraFil
   io::LoadOptions options;
   if (device) options.map_location = [device](const std::string&) { return *device; };
   if (!io::ZipDirectory::begins(source))
-    throw io::FormatError(source.path(), "", 0, "this is no archive of TorchScript");
+    throw io::FormatError(source.path(), "", 0,
+                          is_flatbuffer(source)
+                              ? "this is a flatbuffer for mobile devices, which is not read; save the "
+                                "module without _use_flatbuffer"
+                              : "this is no archive of TorchScript");
   const io::TorchArchive archive(source, options);
   if (!archive.is_script())
     throw io::FormatError(source.path(), "constants.pkl", 0,

@@ -1,10 +1,9 @@
 #include "argand/nn/module.h"
 
-#include <cstring>
-
 #include "argand/autograd/engine.h"
 #include "argand/base/log.h"
 #include "argand/exec/invoke.h"
+#include "argand/nn/load_state.h"
 #include "argand/nn/type_name.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -245,41 +244,9 @@ StateDict Module::state_dict() const {
 }
 
 void Module::load_state_dict(const StateDict& state, bool strict) {
-  std::string missing, unexpected, misshaped;
-  std::vector<std::pair<Tensor, Tensor>> copies;
   StateDict own;
-  each_tensor("", [&](const std::string& name, Tensor& t, bool) {
-    own.insert(name, t);
-    const Tensor* given = state.find(name);
-    if (!given || !given->defined())
-      missing += "\n  missing: " + name;
-    else if (!(given->sizes() == t.sizes()))
-      misshaped += str("\n  shape of ", name, ": expected ", t.sizes(), ", got ", given->sizes());
-    else
-      copies.emplace_back(t, *given);
-  });
-  for (const auto& item : state)
-    if (!own.contains(item.key())) unexpected += "\n  unexpected: " + item.key();
-  if (!strict) missing.clear(), unexpected.clear();
-  ARGAND_CHECK(ValueError, missing.empty() && unexpected.empty() && misshaped.empty(),
-               "load_state_dict: the state does not fit ", name(), "; nothing was changed", missing, unexpected,
-               misshaped);
-  // All that can run out of memory comes first, so that an error leaves every tensor as it was: values as they will
-  // stand, and nothing that waits to be computed from or into what is there.  (Copies on a GPU fail with the device.)
-  const NoGradGuard no_grad;
-  for (auto& [to, from] : copies) {
-    from = from.detach().to(to.device(), to.scalar_type()).contiguous();
-    from.impl().data();
-    to.impl().data();
-  }
-  for (auto& [to, from] : copies) {
-    if (to.is_cpu() && to.is_contiguous()) {
-      to.impl().bump_version();
-      if (to.numel() > 0) std::memmove(raw<char>(to), raw<char>(from), to.nbytes());
-    } else {
-      to.copy_(from);
-    }
-  }
+  each_tensor("", [&](const std::string& name, Tensor& t, bool) { own.insert(name, t); });
+  load_state(own, state, strict, name());
 }
 
 // ---- archives

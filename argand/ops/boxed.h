@@ -68,10 +68,13 @@ struct Function {
   // One value for each parameter; std::monostate stands for the default, and for None where there is no default.
   // Appends a value for each result.  Throws ValueError for a value of the wrong kind or a wrong number of values.
   void call(std::span<const ArgumentValue> arguments, std::vector<ArgumentValue>& results) const;
+  // The same with values that nobody needs afterwards: tensors are moved out of them.
+  void call_taking(std::span<ArgumentValue> arguments, std::vector<ArgumentValue>& results) const;
   // "add(Tensor self, Tensor|Scalar other, *, Scalar alpha=...)": for messages.
   std::string signature() const;
 
   // The rest is the table's own.
+  void run_call(std::span<const ArgumentValue> arguments, bool may_take, std::vector<ArgumentValue>& results) const;
   int order;  // of the definitions
   bool makes_leaf, has_outs;
   void (*run)(Call& call);

@@ -161,7 +161,13 @@ void Call::refuse(const Parameter& parameter, const ArgumentValue& value) const 
 }
 
 void Call::read(const Parameter&, const ArgumentValue& v, Tensor& field) const {
-  field = is<Tensor>(v) ? std::get<Tensor>(v) : exec::wrapped_number(to_scalar(v));
+  const Tensor* const tensor = std::get_if<Tensor>(&v);
+  if (!tensor)
+    field = exec::wrapped_number(to_scalar(v));
+  else if (takes_)
+    field = std::move(const_cast<Tensor&>(*tensor));  // the caller's span is one of values that may change
+  else
+    field = *tensor;
 }
 void Call::read(const Parameter&, const ArgumentValue& v, std::vector<Tensor>& field) const {
   field.clear();
@@ -238,6 +244,13 @@ void Call::run(const OpInfo& op, void* args) const {
     for (Tensor& t : written) results_.emplace_back(std::move(t));
     return;
   }
+  // Most calls: one tensor, without a list of results.
+  const bool gives_tensor =
+      op.num_outputs == 1 && function_.results.size() == 1 && function_.results[0].type == "Tensor";
+  if (gives_tensor && !function_.writes_first && !op.inplace_only && op.kind != OpKind::kComposite) {
+    results_.emplace_back(exec::invoke(op, args));
+    return;
+  }
   if (!function_.writes_first) return add_results(function_, exec::call(op, args), results_);
   const Tensor self = std::get<Tensor>(values_[0]);
   if (op.kind == OpKind::kComposite) {
@@ -250,6 +263,14 @@ void Call::run(const OpInfo& op, void* args) const {
 }
 
 void Function::call(std::span<const ArgumentValue> arguments, std::vector<ArgumentValue>& results_) const {
+  run_call(arguments, false, results_);
+}
+void Function::call_taking(std::span<ArgumentValue> arguments, std::vector<ArgumentValue>& results_) const {
+  run_call(arguments, true, results_);
+}
+
+void Function::run_call(std::span<const ArgumentValue> arguments, bool may_take,
+                        std::vector<ArgumentValue>& results_) const {
   ARGAND_CHECK(ValueError, arguments.size() == parameters.size(), name, "(): expected ", parameters.size(),
                " arguments, got ", arguments.size());
   // `2 ** 3`: an op computes with tensors.
@@ -260,7 +281,7 @@ void Function::call(std::span<const ArgumentValue> arguments, std::vector<Argume
   ARGAND_CHECK(ValueError, has_tensor || !has(Kind::kTensorOrNumber) || has(Kind::kTensorList), name,
                "(): expected a Tensor among the arguments, got numbers alone");
   const size_t before = results_.size();
-  Call under_way(*this, arguments, results_);
+  Call under_way(*this, arguments, may_take, results_);
   run(under_way);
   if (!makes_leaf) return;
   for (size_t i = 0; i < arguments.size(); ++i)

@@ -8,8 +8,14 @@ namespace argand::boxed {
 // A call under way.  Generated code makes the op's argument struct, calls fill() for each of its fields, then run().
 class Call {
  public:
-  Call(const Function& function, std::span<const ArgumentValue> values, std::vector<ArgumentValue>& results)
-      : function_(function), values_(values), results_(results) {}
+  // `may_take`: tensors may be moved out of the values.
+  Call(const Function& function, std::span<const ArgumentValue> values, bool may_take,
+       std::vector<ArgumentValue>& results)
+      // Tensors that the call writes into are read once more after the arguments.
+      : function_(function),
+        values_(values),
+        takes_(may_take && !function.writes_first && !function.has_outs),
+        results_(results) {}
 
   // Field number `at` of the argument struct: what the call gives for it, or else nothing is done.
   template <class T>
@@ -55,6 +61,7 @@ class Call {
 
   const Function& function_;
   std::span<const ArgumentValue> values_;
+  const bool takes_;
   std::vector<ArgumentValue>& results_;
 };
 

@@ -33,6 +33,7 @@ void test_gradients(void);
 void test_devices(void);
 void test_files(void);
 void test_networks(void);
+void test_scripts(const char* archive);
 void test_optimizers(void);
 void test_threads(void);
 void test_memory(void);

@@ -1,4 +1,5 @@
-/* The tests of the C interface: one program that needs nothing but the public headers and libargand_c. */
+/* The tests of the C interface: one program that needs nothing but the public headers and libargand_c, and the archive
+ * that tests/script_archive.py writes: `argand_c_test ARCHIVE`. */
 #include "check.h"
 
 int failures = 0;
@@ -70,7 +71,11 @@ long resident_kilobytes(void) {
   return pages * 4;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: argand_c_test ARCHIVE\n");
+    return 2;
+  }
   test_errors();
   test_tensors();
   test_dlpack();
@@ -79,6 +84,7 @@ int main(void) {
   test_devices();
   test_files();
   test_networks();
+  test_scripts(argv[1]);
   test_optimizers();
   test_threads();
   test_memory();

@@ -71,7 +71,8 @@ struct TorchArchive {
       return stored && name.size() > 5 && name.find('/', 5) == name.npos && name != "data/." && name != "data/..";
     // The files of TorchScript beside the values: any name that stays in the folder.
     if (name != "constants.pkl" && name.rfind("code/", 0) != 0 && name.rfind("constants/", 0) != 0 &&
-        name.rfind("extra/", 0) != 0 && name.rfind("traced_inputs/", 0) != 0 && name != "traced_inputs.pkl")
+        name.rfind("extra/", 0) != 0 && name.rfind("traced_inputs/", 0) != 0 && name != "traced_inputs.pkl" &&
+        name != "bytecode.pkl" && name != "mobile_debug_handles.pkl")
       return false;
     return name.back() != '/' && name.find("//") == name.npos && (name + "/").find("/../") == std::string::npos;
   }
@@ -179,7 +180,8 @@ struct TorchArchive {
     script = records.count("constants.pkl") > 0;
     for (const auto& [name, record] : records)
       if (!script && (name.rfind("code/", 0) == 0 || name.rfind("constants/", 0) == 0 || name.rfind("extra/", 0) == 0 ||
-                      name.rfind("traced_inputs/", 0) == 0 || name == "traced_inputs.pkl"))
+                      name.rfind("traced_inputs/", 0) == 0 || name == "traced_inputs.pkl" || name == "bytecode.pkl" ||
+                      name == "mobile_debug_handles.pkl"))
         return false;
     std::string_view version, order;
     if (records.count("version") + records.count(".data/version") != 1) return false;

@@ -74,7 +74,8 @@ else()
   message(STATUS "package: mpi_program is not built: mpirun is not installed")
 endif()
 
-# The programs of docs/c.md, with the page's lines of CMake.
+# The programs of docs/c.md, with the page's lines of CMake, and the archive that one of them reads.
+file(COPY ${BUILD}/tests/net.pt DESTINATION ${work})
 blocks_of(${pages}/docs/c.md cmake lines)
 list(GET lines 0 lines)
 blocks_of(${pages}/docs/c.md c blocks)

@@ -1,4 +1,4 @@
-/* Random numbers, threads, devices, state dicts, optimizers and networks. */
+/* Random numbers, threads, devices, state dicts and optimizers. */
 #include "shared.h"
 
 /* ---- random numbers, threads, devices */
@@ -189,53 +189,4 @@ JAVA(jlong, optimizerState)(JNIEnv* env, jobject self, jlong optimizer) {
 JAVA(void, loadOptimizerState)(JNIEnv* env, jobject self, jlong optimizer, jlong state) {
   (void)self;
   raised(env, argand_optimizer_load_state_dict(OPTIMIZER(optimizer), STATE(state)));
-}
-
-/* ---- networks */
-
-#define MODULE(x) POINTER(argand_module, x)
-
-JAVA(jlong, newModule)(JNIEnv* env, jobject self, jbyteArray name, jbyteArray weights, jlong classes) {
-  (void)self;
-  argand_module* out = NULL;
-  char *const text = bytes_of(env, name), *const file = bytes_of(env, weights);
-  if (!(*env)->ExceptionCheck(env)) raised(env, argand_module_new(text, file, classes, &out));
-  free(text);
-  free(file);
-  return ADDRESS(out);
-}
-
-JAVA(void, freeModule)(JNIEnv* env, jobject self, jlong module) {
-  (void)env, (void)self;
-  argand_module_free(MODULE(module));
-}
-
-JAVA(jlongArray, forward)(JNIEnv* env, jobject self, jlong module, jlong tensor) {
-  (void)self;
-  const argand_value input = argand_value_tensor(TENSOR(tensor));
-  argand_value out = argand_value_none();
-  if (raised(env, argand_module_forward(MODULE(module), &input, 1, &out, 1, NULL))) return NULL;
-  return new_tensor(env, out.as.tensor);
-}
-
-JAVA(void, train)(JNIEnv* env, jobject self, jlong module, jboolean on) {
-  (void)self;
-  raised(env, argand_module_train(MODULE(module), on));
-}
-
-JAVA(void, moveModule)(JNIEnv* env, jobject self, jlong module, jint dtype, jint type, jint index) {
-  (void)self;
-  raised(env, argand_module_to(MODULE(module), dtype, (argand_device){type, index}));
-}
-
-JAVA(jlong, moduleState)(JNIEnv* env, jobject self, jlong module, jboolean all) {
-  (void)self;
-  argand_state_dict* out = NULL;
-  raised(env, all ? argand_module_state_dict(MODULE(module), &out) : argand_module_parameters(MODULE(module), &out));
-  return ADDRESS(out);
-}
-
-JAVA(void, loadModuleState)(JNIEnv* env, jobject self, jlong module, jlong state, jboolean strict) {
-  (void)self;
-  raised(env, argand_module_load_state_dict(MODULE(module), STATE(state), strict));
 }

@@ -23,6 +23,19 @@ char* bytes_of(JNIEnv* env, jbyteArray array);
 int64_t* longs_of(JNIEnv* env, jlongArray array, jsize* length);
 jlongArray new_longs(JNIEnv* env, const jlong* values, jsize count);
 jbyteArray new_bytes(JNIEnv* env, const char* text);
+#define FEW 96 /* words and values of most calls */
+/* The arguments of a call, which Arguments.java wrote as words. */
+struct arguments {
+  argand_value* values;
+  void* more; /* NULL: there was room enough here */
+  argand_value few_values[FEW];
+  argand_options few_options[FEW / 6];
+};
+/* False with an exception pending; then there is nothing to free. */
+bool read_arguments(JNIEnv* env, jlong words, jint used, jint count, struct arguments* out);
+void free_arguments(struct arguments* arguments);
+/* The words that Values.java reads; NULL with an exception pending.  Frees the value, whose tensors Java has now. */
+jlongArray give_value(JNIEnv* env, argand_value* value);
 /* Of the elements of a tensor. */
 jlong bytes_in(argand_tensor* tensor);
 /* Handle and bytes of a tensor; null for none. */

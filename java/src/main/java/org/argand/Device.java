@@ -52,7 +52,8 @@ public final class Device {
     throw new IllegalArgumentException("expected a device such as \"cpu\" or \"cuda:1\", got \"" + text + "\"");
   }
 
-  static Device of(long type, long index) {
+  /** For the library. */
+  public static Device of(long type, long index) {
     for (Type t : Type.values()) if (t.number == type) return new Device(t, (int) index);
     throw new IllegalArgumentException("there is no device type of number " + type);
   }

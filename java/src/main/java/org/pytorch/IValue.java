@@ -1,11 +1,17 @@
 package org.pytorch;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.argand.Tuple;
 
 /**
  * A value that a module takes or gives: a tensor, a number, a text, or a list, tuple or dict of values. Asking for
- * another kind than it has is an IllegalStateException.
+ * another kind than it has is an IllegalStateException. A result that is an empty list or dict may be asked for as one
+ * of any kind, since nothing in it tells what it is for.
  */
 public final class IValue {
   private enum Kind {
@@ -153,7 +159,19 @@ public final class IValue {
     return kind == Kind.DICT_LONG_KEY;
   }
 
+  private boolean isEmptyResult() {
+    if (kind == Kind.LIST) return ((IValue[]) data).length == 0;
+    return kind == Kind.DICT_STRING_KEY && ((Map<?, ?>) data).isEmpty();
+  }
+
   private Object as(Kind expected) {
+    if (isEmptyResult()) {
+      if (kind == Kind.LIST && expected == Kind.BOOL_LIST) return new boolean[0];
+      if (kind == Kind.LIST && expected == Kind.LONG_LIST) return new long[0];
+      if (kind == Kind.LIST && expected == Kind.DOUBLE_LIST) return new double[0];
+      if (kind == Kind.LIST && expected == Kind.TENSOR_LIST) return new Tensor[0];
+      if (kind == Kind.DICT_STRING_KEY && expected == Kind.DICT_LONG_KEY) return data;
+    }
     if (kind != expected) throw new IllegalStateException("expected an IValue of the kind " + expected + ", this is " + kind);
     return data;
   }
@@ -210,5 +228,79 @@ public final class IValue {
   @SuppressWarnings("unchecked")
   public Map<Long, IValue> toDictLongKey() {
     return (Map<Long, IValue>) as(Kind.DICT_LONG_KEY);
+  }
+
+  // ---- from and to the values of ScriptModule
+
+  private static Object[] toArgand(IValue[] values) {
+    Object[] out = new Object[values.length];
+    for (int i = 0; i < out.length; ++i) out[i] = values[i].toArgand();
+    return out;
+  }
+
+  Object toArgand() {
+    switch (kind) {
+      case TENSOR:
+        return toTensor().toArgand();
+      case TENSOR_LIST:
+        Tensor[] tensors = toTensorList();
+        org.argand.Tensor[] out = new org.argand.Tensor[tensors.length];
+        for (int i = 0; i < out.length; ++i) out[i] = tensors[i].toArgand();
+        return out;
+      case TUPLE:
+        return Tuple.of(toArgand(toTuple()));
+      case LIST:
+        return Arrays.asList(toArgand(toList())); // elements may be null
+      case DICT_STRING_KEY:
+      case DICT_LONG_KEY:
+        Map<Object, Object> dict = new LinkedHashMap<>();
+        ((Map<?, ?>) data).forEach((key, value) -> dict.put(key, ((IValue) value).toArgand()));
+        return dict;
+      default:
+        return data;
+    }
+  }
+
+  private static IValue[] all(List<?> values) {
+    List<IValue> out = new ArrayList<>();
+    for (Object v : values) out.add(fromArgand(v));
+    return out.toArray(new IValue[0]);
+  }
+
+  private static boolean areAll(Iterable<?> keys, Class<?> type) {
+    for (Object key : keys) if (!type.isInstance(key)) return false;
+    return true;
+  }
+
+  /** Copies tensors. UnsupportedOperationException for values that this API has no kind for. */
+  static IValue fromArgand(Object value) {
+    if (value == null) return optionalNull();
+    if (value instanceof org.argand.Tensor) return from(Tensor.fromArgand((org.argand.Tensor) value));
+    if (value instanceof Boolean) return of(Kind.BOOL, value);
+    if (value instanceof Long) return of(Kind.LONG, value);
+    if (value instanceof Double) return of(Kind.DOUBLE, value);
+    if (value instanceof String) return of(Kind.STRING, value);
+    if (value instanceof boolean[]) return of(Kind.BOOL_LIST, value);
+    if (value instanceof long[]) return of(Kind.LONG_LIST, value);
+    if (value instanceof double[]) return of(Kind.DOUBLE_LIST, value);
+    if (value instanceof org.argand.Tensor[]) {
+      org.argand.Tensor[] given = (org.argand.Tensor[]) value;
+      Tensor[] out = new Tensor[given.length];
+      for (int i = 0; i < out.length; ++i) out[i] = given[i] == null ? null : Tensor.fromArgand(given[i]);
+      return of(Kind.TENSOR_LIST, out);
+    }
+    if (value instanceof Tuple) return of(Kind.TUPLE, all((Tuple) value));
+    if (value instanceof List) return of(Kind.LIST, all((List<?>) value));
+    if (value instanceof Map) {
+      Map<?, ?> given = (Map<?, ?>) value;
+      Map<Object, IValue> out = new LinkedHashMap<>();
+      given.forEach((key, v) -> out.put(key, fromArgand(v)));
+      if (areAll(given.keySet(), String.class)) return of(Kind.DICT_STRING_KEY, out);
+      if (areAll(given.keySet(), Long.class)) return of(Kind.DICT_LONG_KEY, out);
+      throw new UnsupportedOperationException("PyTorch's Java API has dicts with texts or integers as keys alone, not "
+          + given.keySet() + "; org.argand.ScriptModule gives such a dict");
+    }
+    throw new UnsupportedOperationException("PyTorch's Java API has no IValue for a " + value.getClass().getSimpleName()
+        + "; org.argand.ScriptModule gives such values");
   }
 }

@@ -73,9 +73,4 @@ class ApiTest {
     assertTrue(IValue.dictLongKeyFrom(Map.of(1L, two)).isDictLongKey());
   }
 
-  @Test
-  void modulesSayThatTheyAreNotThereYet() {
-    assertTrue(assertThrows(UnsupportedOperationException.class, () -> Module.load("model.pt")).getMessage().contains("TorchScript"));
-    assertThrows(UnsupportedOperationException.class, () -> LiteModuleLoader.load("model.ptl"));
-  }
 }

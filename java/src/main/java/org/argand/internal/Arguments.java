@@ -1,7 +1,12 @@
 package org.argand.internal;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import org.argand.Complex;
 import org.argand.DType;
 import org.argand.Device;
@@ -9,12 +14,15 @@ import org.argand.Generator;
 import org.argand.MemoryFormat;
 import org.argand.Options;
 import org.argand.Tensor;
+import org.argand.Tuple;
 
 /**
  * The arguments of a call as words, one object for each thread. An argument is a word with its kind (in the low byte)
  * and its length, and then its value: a word for a number or a handle, two for a complex number, a word for each
  * element of a list of integers, doubles or tensors, three for each element of a list of numbers, bytes with a zero
- * behind them for texts and lists of bools. Tensors are held until the call is over.
+ * behind them for texts and lists of bools, the values themselves for a list of any, a tuple or a dict, whose keys and
+ * values alternate. The words are outside of Java's heap, where the library reads them and writes results without the
+ * JVM's functions, which would copy. Tensors are held until the call is over.
  */
 public final class Arguments {
   static final int NONE = 0;
@@ -34,17 +42,27 @@ public final class Arguments {
   static final int BOOLS = 14;
   static final int NUMBERS = 15;
   static final int TENSORS = 16;
+  static final int LIST = 17;
+  static final int TUPLE = 18;
+  static final int DICT = 19;
+  private static final int MOST_DEPTH = 100; // of lists in lists
   private static final int MOST_RESULTS = 8;
   private static final ThreadLocal<Arguments> OF_THREAD = ThreadLocal.withInitial(Arguments::new);
 
-  private long[] words = new long[64];
+  private LongBuffer words = memory(64);
+  private long address = Library.NATIVE.address(words);
   private int used;
   private int count;
   private Handle[] held = new Handle[8];
   private int holding;
-  private final long[] results = new long[3 * MOST_RESULTS];
+  private final LongBuffer results = memory(3 * MOST_RESULTS);
+  private final long resultsAddress = Library.NATIVE.address(results);
 
   private Arguments() {}
+
+  private static LongBuffer memory(int words) {
+    return ByteBuffer.allocateDirect(Math.multiplyExact(8, words)).order(ByteOrder.nativeOrder()).asLongBuffer();
+  }
 
   /** An empty list of arguments of this thread. */
   public static Arguments begin() {
@@ -64,9 +82,25 @@ public final class Arguments {
   }
 
   private void head(int kind, int length, int more) {
-    if (used + 1 + more > words.length) words = Arrays.copyOf(words, 2 * (used + 1 + more));
-    words[used++] = kind | (long) length << 8;
+    long needed = used + 1L + more;
+    if (needed > words.capacity()) grow(needed);
+    word(kind | (long) length << 8);
     ++count;
+  }
+
+  private void grow(long needed) {
+    if (needed > Integer.MAX_VALUE / 8) {
+      letGo();
+      throw new IllegalArgumentException("arguments of more than 2 GB; a tensor can be larger");
+    }
+    LongBuffer larger = memory((int) Math.min(2 * needed, Integer.MAX_VALUE / 8));
+    larger.put(0, words, 0, used);
+    words = larger;
+    address = Library.NATIVE.address(words);
+  }
+
+  private void word(long x) {
+    words.put(used++, x);
   }
 
   private long hold(Handle handle) {
@@ -84,7 +118,7 @@ public final class Arguments {
 
   private Arguments one(int kind, long value) {
     head(kind, 0, 1);
-    words[used++] = value;
+    word(value);
     return this;
   }
 
@@ -126,19 +160,20 @@ public final class Arguments {
 
   private void number(Number x) {
     if (x instanceof Complex) {
-      words[used++] = Double.doubleToRawLongBits(((Complex) x).real());
-      words[used++] = Double.doubleToRawLongBits(((Complex) x).imaginary());
+      word(Double.doubleToRawLongBits(((Complex) x).real()));
+      word(Double.doubleToRawLongBits(((Complex) x).imaginary()));
     } else {
-      words[used++] = kindOf(x) == INT ? x.longValue() : Double.doubleToRawLongBits(x.doubleValue());
+      word(kindOf(x) == INT ? x.longValue() : Double.doubleToRawLongBits(x.doubleValue()));
     }
   }
 
   private Arguments bytes(int kind, byte[] x) {
-    int more = x.length / 8 + 1;
-    head(kind, x.length, more);
-    Arrays.fill(words, used, used + more, 0);
-    for (int i = 0; i < x.length; ++i) words[used + i / 8] |= (x[i] & 255L) << (8 * (i % 8));
-    used += more;
+    head(kind, x.length, x.length / 8 + 1);
+    for (int i = 0; i <= x.length; i += 8) { // at least one zero byte is behind them
+      long next = 0;
+      for (int j = i; j < Math.min(i + 8, x.length); ++j) next |= (x[j] & 255L) << (8 * (j - i));
+      word(next);
+    }
     return this;
   }
 
@@ -168,11 +203,11 @@ public final class Arguments {
   public Arguments add(Options x) {
     if (x == null) return none();
     head(OPTIONS, 0, 5);
-    words[used++] = x.dtype() == null ? -1 : x.dtype().number();
-    words[used++] = x.device() == null ? -1 : x.device().type().number();
-    words[used++] = x.device() == null ? -1 : x.device().index();
-    words[used++] = x.requiresGrad() ? 1 : 0;
-    words[used++] = x.pinMemory() ? 1 : 0;
+    word(x.dtype() == null ? -1 : x.dtype().number());
+    word(x.device() == null ? -1 : x.device().type().number());
+    word(x.device() == null ? -1 : x.device().index());
+    word(x.requiresGrad() ? 1 : 0);
+    word(x.pinMemory() ? 1 : 0);
     return this;
   }
 
@@ -187,7 +222,7 @@ public final class Arguments {
   public Arguments add(long[] x) {
     if (x == null) return none();
     head(INTS, x.length, x.length);
-    System.arraycopy(x, 0, words, used, x.length);
+    words.put(used, x, 0, x.length);
     used += x.length;
     return this;
   }
@@ -195,7 +230,7 @@ public final class Arguments {
   public Arguments add(double[] x) {
     if (x == null) return none();
     head(DOUBLES, x.length, x.length);
-    for (double d : x) words[used++] = Double.doubleToRawLongBits(d);
+    for (double d : x) word(Double.doubleToRawLongBits(d));
     return this;
   }
 
@@ -203,9 +238,8 @@ public final class Arguments {
     if (x == null) return none();
     head(NUMBERS, x.length, 3 * x.length);
     for (Number n : x) {
-      words[used] = kindOf(n);
       int next = used + 3;
-      ++used;
+      word(kindOf(n));
       number(n);
       used = next;
     }
@@ -216,12 +250,16 @@ public final class Arguments {
   public Arguments add(Tensor[] x) {
     if (x == null) return none();
     head(TENSORS, x.length, x.length);
-    for (Tensor t : x) words[used++] = t == null ? 0 : hold(t.handle());
+    for (Tensor t : x) word(t == null ? 0 : hold(t.handle()));
     return this;
   }
 
-  /** Any of these kinds; Object[] and List of numbers or tensors, too. */
+  /** Any of these kinds. For TorchScript also a List, a Tuple, or a Map of them. */
   public Arguments addAny(Object x) {
+    return addAny(x, 0);
+  }
+
+  private Arguments addAny(Object x, int depth) {
     if (x == null) return none();
     if (x instanceof Boolean) return add((Boolean) x);
     if (x instanceof Number) return add((Number) x);
@@ -237,15 +275,60 @@ public final class Arguments {
     if (x instanceof Options) return add((Options) x);
     if (x instanceof Generator) return add((Generator) x);
     if (x instanceof Number[]) return add((Number[]) x);
+    if (x instanceof Map) return addMap((Map<?, ?>) x, depth);
+    if (x instanceof List) return addList((List<?>) x, depth);
     letGo();
-    throw new IllegalArgumentException("argument " + count + ": no operator takes a " + x.getClass().getName());
+    throw new IllegalArgumentException("argument " + count + ": the library takes no " + x.getClass().getName());
+  }
+
+  private void nested(Object x, int depth) {
+    int outer = count; // one argument, whatever is in it
+    if (depth >= MOST_DEPTH) {
+      letGo();
+      throw new IllegalArgumentException("argument " + count + ": values nested deeper than " + MOST_DEPTH);
+    }
+    addAny(x, depth + 1);
+    count = outer;
+  }
+
+  private Arguments addList(List<?> x, int depth) {
+    head(x instanceof Tuple ? TUPLE : LIST, x.size(), 0);
+    for (Object element : x) nested(element, depth);
+    return this;
+  }
+
+  private Arguments addMap(Map<?, ?> x, int depth) {
+    head(DICT, x.size(), 0);
+    for (Map.Entry<?, ?> entry : x.entrySet()) {
+      nested(entry.getKey(), depth);
+      nested(entry.getValue(), depth);
+    }
+    return this;
+  }
+
+  /** Calls a method of a module; the last arguments have these names. */
+  public Object callModule(long module, byte[] method, byte[][] names) {
+    try {
+      return Values.read(Library.NATIVE.callModule(module, method, address, used, count - names.length, names));
+    } finally {
+      letGo();
+    }
+  }
+
+  /** Sets an attribute of a module to the only argument. */
+  public void setAttribute(long module, byte[] name) {
+    try {
+      Library.NATIVE.setAttribute(module, name, address, used);
+    } finally {
+      letGo();
+    }
   }
 
   /** Calls and returns all results: tensors, arrays of tensors, numbers, bools. */
   public Object[] call(long function, byte[] name) {
     try {
-      long[] lists = Library.NATIVE.call(function, name, words, used, count, results);
-      int made = (int) results[3 * MOST_RESULTS - 1];
+      long[] lists = Library.NATIVE.call(function, name, address, used, count, resultsAddress);
+      int made = (int) results.get(3 * MOST_RESULTS - 1);
       Object[] out = new Object[made];
       for (int i = 0; i < made; ++i) out[i] = result(i, lists);
       return out;
@@ -255,9 +338,9 @@ public final class Arguments {
   }
 
   private Object result(int i, long[] lists) {
-    long a = results[3 * i + 1];
-    long b = results[3 * i + 2];
-    switch ((int) results[3 * i]) {
+    long a = results.get(3 * i + 1);
+    long b = results.get(3 * i + 2);
+    switch ((int) results.get(3 * i)) {
       case TENSOR:
         return a == 0 ? null : Tensor.own(a, b);
       case TENSORS:
@@ -283,8 +366,8 @@ public final class Arguments {
   /** Calls an operator whose only result is a tensor. */
   public Tensor callTensor(long function) {
     try {
-      Library.NATIVE.call(function, null, words, used, count, results);
-      return Tensor.own(results[1], results[2]);
+      Library.NATIVE.call(function, null, address, used, count, resultsAddress);
+      return Tensor.own(results.get(1), results.get(2));
     } finally {
       letGo();
     }
@@ -310,7 +393,7 @@ public final class Arguments {
   /** Calls an operator that writes into an argument; its results are dropped. */
   public void callNothing(long function) {
     try {
-      Library.NATIVE.call(function, null, words, used, count, null);
+      Library.NATIVE.call(function, null, address, used, count, 0);
     } finally {
       letGo();
     }

@@ -21,6 +21,7 @@ public final class Handle extends PhantomReference<Object> {
   private static final long OVERHEAD = 512; // bytes of a native object besides its elements
   private static final long LEAST_GROWTH = 64L << 20;
   private static final int LISTS = 16;
+  private static final long COUNTED_LATER = 64 << 10; // bytes of a list that BYTES need not know yet
 
   private static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<>();
   private static final Handle[] LIVE = new Handle[LISTS]; // heads of lists that keep the references alive
@@ -49,6 +50,7 @@ public final class Handle extends PhantomReference<Object> {
   private volatile int users;
   private Handle previous = this;
   private Handle next = this;
+  private long uncounted; // of a head: bytes of its list that BYTES lacks
 
   private Handle(Object owner, long address, long bytes, LongConsumer free, int list) {
     super(owner, QUEUE);
@@ -63,19 +65,35 @@ public final class Handle extends PhantomReference<Object> {
     int list = (int) ((address >> 5) & (LISTS - 1));
     Handle handle = new Handle(owner, address, bytes + OVERHEAD, free, list);
     Handle head = LIVE[list];
+    boolean isMore;
     synchronized (head) {
       handle.next = head.next;
       handle.previous = head;
       head.next.previous = handle;
       head.next = handle;
+      isMore = head.count(handle.bytes);
     }
-    if (BYTES.addAndGet(handle.bytes) > LIMIT.get()) collect();
+    if (isMore && BYTES.get() > LIMIT.get()) collect();
     return handle;
+  }
+
+  // Most calls change the list alone, whose lock they have anyway.
+  private boolean count(long more) {
+    uncounted += more;
+    if (Math.abs(uncounted) < COUNTED_LATER) return false;
+    BYTES.addAndGet(uncounted);
+    uncounted = 0;
+    return true;
   }
 
   /** Bytes of the native objects that Java owns. */
   public static long liveBytes() {
-    return BYTES.get();
+    long bytes = BYTES.get();
+    for (Handle head : LIVE)
+      synchronized (head) {
+        bytes += head.uncounted;
+      }
+    return bytes;
   }
 
   /** The address, which stays valid until {@link #release}. */
@@ -105,9 +123,10 @@ public final class Handle extends PhantomReference<Object> {
     synchronized (head) {
       previous.next = next;
       next.previous = previous;
+      previous = next = this;
+      head.count(-bytes);
     }
-    clear();
-    BYTES.addAndGet(-bytes);
+    // Nothing but its owner refers to it any more, so the collector forgets both; clear() would be a call of the JVM.
     free.accept(address);
   }
 

@@ -9,7 +9,10 @@ final class Jni implements Native {
   public native long find(byte[] name);
 
   @Override
-  public native long[] call(long function, byte[] name, long[] words, int used, int arguments, long[] results);
+  public native long[] call(long function, byte[] name, long words, int used, int arguments, long results);
+
+  @Override
+  public native long address(java.nio.Buffer buffer);
 
   @Override
   public native void free(long tensor);
@@ -149,22 +152,45 @@ final class Jni implements Native {
   public native void loadOptimizerState(long optimizer, long state);
 
   @Override
-  public native long newModule(byte[] name, byte[] weights, long classes);
+  public native long[] loadModule(
+      byte[] path, byte[] archive, int deviceType, int deviceIndex, byte[][] names, byte[][] contents);
 
   @Override
   public native void freeModule(long module);
 
   @Override
-  public native long[] forward(long module, long tensor);
+  public native long[] callModule(
+      long module, byte[] method, long words, int used, int arguments, byte[][] names);
+
+  @Override
+  public native long[] attribute(long module, byte[] name);
+
+  @Override
+  public native void setAttribute(long module, byte[] name, long words, int used);
+
+  @Override
+  public native long child(long module, byte[] name);
+
+  @Override
+  public native long[] moduleNames(long module, int part);
+
+  @Override
+  public native byte[] moduleType(long module);
+
+  @Override
+  public native byte[] signature(long module, byte[] method);
 
   @Override
   public native void train(long module, boolean on);
 
   @Override
+  public native boolean isTraining(long module);
+
+  @Override
   public native void moveModule(long module, int dtype, int deviceType, int deviceIndex);
 
   @Override
-  public native long moduleState(long module, boolean all);
+  public native long moduleState(long module, int which);
 
   @Override
   public native void loadModuleState(long module, long state, boolean strict);

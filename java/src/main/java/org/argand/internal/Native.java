@@ -11,11 +11,15 @@ public interface Native {
   long find(byte[] name);
 
   /**
-   * Calls an overload, or with {@code function} 0 the operator {@code name}. {@code words} are the arguments as
-   * {@link Arguments} writes them. Writes three words for each result to {@code results}: the kind and its value, of a
-   * tensor the handle and its bytes, of a list of tensors its place in the returned array and its length.
+   * Calls an overload, or with {@code function} 0 the operator {@code name}. {@code words} is the
+   * address of the arguments as {@link Arguments} writes them. Writes three words for each result to the address {@code
+   * results}, unless it is 0, and their number to the last of 24: the kind and its value, of a tensor the handle and
+   * its bytes, of a list of tensors its place in the returned array and its length.
    */
-  long[] call(long function, byte[] name, long[] words, int used, int arguments, long[] results);
+  long[] call(long function, byte[] name, long words, int used, int arguments, long results);
+
+  /** Of a direct buffer. */
+  long address(java.nio.Buffer buffer);
 
   void free(long tensor);
 
@@ -115,18 +119,43 @@ public interface Native {
 
   void loadOptimizerState(long optimizer, long state);
 
-  long newModule(byte[] name, byte[] weights, long classes);
+  /**
+   * A module of a TorchScript archive: of the file {@code path}, or else of the bytes {@code archive}. Device type -1:
+   * to where the tensors were saved. Writes to {@code contents} the extra files of these names that are there. Returns
+   * the module and the bytes of its tensors.
+   */
+  long[] loadModule(
+      byte[] path, byte[] archive, int deviceType, int deviceIndex, byte[][] names, byte[][] contents);
 
   void freeModule(long module);
 
-  long[] forward(long module, long tensor);
+  /**
+   * Calls a method with {@code arguments} arguments by position, and then those with these names. Returns its value as
+   * {@link Values} reads it, as all functions here that return words.
+   */
+  long[] callModule(long module, byte[] method, long words, int used, int arguments, byte[][] names);
+
+  long[] attribute(long module, byte[] name);
+
+  void setAttribute(long module, byte[] name, long words, int used);
+
+  long child(long module, byte[] name);
+
+  /** Names of methods (1), attributes (2) or modules below (3). */
+  long[] moduleNames(long module, int part);
+
+  byte[] moduleType(long module);
+
+  byte[] signature(long module, byte[] method);
 
   void train(long module, boolean on);
 
+  boolean isTraining(long module);
+
   void moveModule(long module, int dtype, int deviceType, int deviceIndex);
 
-  /** Its parameters, or with {@code all} its parameters and buffers, detached. */
-  long moduleState(long module, boolean all);
+  /** Its parameters (0), its buffers (1), or both, detached (2). */
+  long moduleState(long module, int which);
 
   void loadModuleState(long module, long state, boolean strict);
 }
