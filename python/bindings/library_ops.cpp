@@ -52,6 +52,21 @@ std::optional<OperatorHandle> find(const std::string& name, const std::string& o
   return Dispatcher::singleton().findSchema({name, overload});
 }
 
+// Why an overload does not take the arguments; nothing if it does.
+std::optional<std::string> refusal(const std::string& name, const std::string& overload, const nb::tuple& args,
+                                   const nb::dict& kwargs) {
+  const std::optional<OperatorHandle> op = find(name, overload);
+  if (!op) return "no library defines it any more";
+  try {
+    bound(op->schema(), args, kwargs);
+    return std::nullopt;
+  } catch (const nb::python_error& e) {
+    return message_of(e);
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
 nb::object call(const std::string& name, const std::string& overload, const nb::tuple& args, const nb::dict& kwargs) {
   const std::optional<OperatorHandle> op = find(name, overload);
   ARGAND_CHECK(NotImplementedError, op, "Could not find schema for ", OperatorName{name, overload}.str(), ".");
@@ -70,6 +85,7 @@ void add_library_ops(nb::module_& module) {
   module.def("_begin_loading", begin_loading);
   module.def("_end_loading", end_loading);
   module.def("_library_call", call, nb::arg("name"), nb::arg("overload"), nb::arg("args"), nb::arg("kwargs"));
+  module.def("_library_refusal", refusal, nb::arg("name"), nb::arg("overload"), nb::arg("args"), nb::arg("kwargs"));
   module.def("_library_overloads", [](const std::string& name) { return Dispatcher::singleton().overloads_of(name); });
   module.def("_library_schema", [](const std::string& name, const std::string& overload) {
     const std::optional<OperatorHandle> op = find(name, overload);

@@ -1,0 +1,13 @@
+# argand_install_headers(FOLDER [COMPONENT NAME]): installs our headers, and LibTorch's, below FOLDER.
+function(argand_install_headers folder)
+  foreach(root ${PROJECT_SOURCE_DIR}/argand ${ARGAND_GENERATED_DIR}/argand)
+    if(EXISTS ${root})
+      install(DIRECTORY ${root} DESTINATION ${folder} ${ARGN}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*_test*" EXCLUDE)
+    endif()
+  endforeach()
+  # Not below argand/, so that only targets that link argand::torch find <torch/torch.h>.
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/torch/ ${PROJECT_BINARY_DIR}/compat/torch/include/
+    DESTINATION ${folder}/argand/compat ${ARGN}
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
+endfunction()
