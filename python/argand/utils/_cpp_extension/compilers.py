@@ -43,7 +43,8 @@ def version_of(compiler):
 
 
 def checked_compiler():
-    """The C++ compiler.  RuntimeError if an extension that it makes would have a state of its own (design page 25)."""
+    """The C++ compiler.  RuntimeError if an extension that it makes would have a state of its own
+    (docs/design/0025-extensions.md)."""
     compiler = cxx_compiler()
     version = version_of(compiler)
     if version is None or version < (11,):
@@ -53,12 +54,14 @@ def checked_compiler():
     return compiler
 
 
-def _standard(flags, whose):
-    """The flags with the standard of the headers in place of an older one."""
+def _fitting(flags, whose):
+    """The flags, without an older standard and without hiding symbols, which would give the extension a state of its own."""
     older = [flag for flag in flags if re.fullmatch(r"-?-std=(c|gnu)\+\+(98|03|0x|11|14|1y|17|1z)", flag)]
-    if older:
-        warn_once(f"torch.utils.cpp_extension: {whose}: {older[0]} gives way to {STANDARD}, which Argand's headers need")
-    kept = [flag for flag in flags if flag not in older]
+    hiding = [flag for flag in flags if flag == "-fvisibility=hidden"]
+    for found, instead, why in ((older, STANDARD, "which Argand's headers need"), (hiding, "the default", "so that the library's state is one")):
+        if found:
+            warn_once(f"torch.utils.cpp_extension: {whose}: {found[0]} gives way to {instead}, {why}")
+    kept = [flag for flag in flags if flag not in older and flag not in hiding]
     return kept if any(re.match(r"-?-std=", flag) for flag in kept) else [*kept, STANDARD]
 
 
@@ -75,7 +78,7 @@ def cxx_command(source, out, name, flags=(), folders=(), with_cuda=False, whose=
     """Compiles a C++ source."""
     system = [*places.include_paths("cuda" if with_cuda else "cpu"), places.python_include()]
     return [*shlex.split(checked_compiler()), "-MD", "-MF", out + ".d", *definitions(name), *_searched(folders, "-I"),
-            *_searched(system, "-isystem"), "-fPIC", *_standard(list(flags), whose), "-c", source, "-o", out]
+            *_searched(system, "-isystem"), "-fPIC", *_fitting(list(flags), whose), "-c", source, "-o", out]
 
 
 def arch_flags(flags):
@@ -107,7 +110,7 @@ def nvcc_command(source, out, name, flags=(), folders=(), whose="extra_cuda_cfla
     system = [*places.include_paths("cuda"), places.python_include()]
     host = shutil.which(shlex.split(checked_compiler())[-1])
     return [nvcc, "-MD", "-MF", out + ".d", *definitions(name), *_searched(folders, "-I"), *_searched(system, "-isystem"),
-            *_NVCC_FLAGS, "-Xcompiler", "-fPIC", "-ccbin", host, *_standard(list(flags), whose), *arch_flags(flags),
+            *_NVCC_FLAGS, "-Xcompiler", "-fPIC", "-ccbin", host, *_fitting(list(flags), whose), *arch_flags(flags),
             "-c", source, "-o", out]
 
 
