@@ -16,7 +16,7 @@ at::Tensor square_cpu(const at::Tensor& x) {
 }
 at::Tensor square_meta(const at::Tensor& x) { return at::empty_like(x); }
 
-at::Tensor square(const at::Tensor& x) {
+at::Tensor dispatched(const at::Tensor& x) {
   static auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow("argand_ext::square", "").typed<at::Tensor(const at::Tensor&)>();
   return op.call(x);
@@ -26,7 +26,7 @@ struct Square : torch::autograd::Function<Square> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, const at::Tensor& x) {
     at::AutoDispatchBelowADInplaceOrView guard;
     ctx->save_for_backward({x});
-    return square(x);
+    return dispatched(x);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list grads) {

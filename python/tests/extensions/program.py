@@ -14,7 +14,7 @@ def shown(f, *args, **kwargs):
     try:
         return f(*args, **kwargs)
     except Exception as error:  # noqa: BLE001: any error is what is printed
-        kinds = [kind.__name__ for kind in (IndexError, KeyError, ValueError, TypeError, NotImplementedError, RuntimeError)
+        kinds = [kind.__name__ for kind in (IndexError, KeyError, ValueError, NotImplementedError, TypeError, RuntimeError)
                  if isinstance(error, kind)]
         first = str(error).partition("\n")[0]
         return kinds[0], first if len(first) < 40 else ""
