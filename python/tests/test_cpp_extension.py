@@ -42,6 +42,18 @@ def timeless(folder):
     return {p.name: p.stat().st_mtime_ns for p in folder.rglob("*") if p.suffix in (".o", ".so")}
 
 
+# PyTorch's caster of at::Scalar takes nothing.
+NUMBERS = """
+import sys, argand
+from argand.utils.cpp_extension import load
+m = load("argand_module", sys.argv[1])
+try:
+    m.scalars(argand.ones(1), 1)
+except TypeError:
+    print(m.scalars(2, 2.5), m.scalars(True, 1j), "TypeError")
+"""
+
+
 @builds
 def test_a_program_prints_what_it_prints_with_pytorch_and_builds_once(tmp_path):
     program = ["-m", "argand", str(HERE / "extensions" / "program.py")]
@@ -51,6 +63,7 @@ def test_a_program_prints_what_it_prints_with_pytorch_and_builds_once(tmp_path):
     made = timeless(tmp_path)
     assert {"argand_module.so", "argand_ops.so"} <= set(made)
     assert run(*program, env=environment) == recorded and timeless(tmp_path) == made
+    assert run("-c", NUMBERS, str(HERE / "extensions" / "module.cpp"), env=environment) == "[2, 2.5] [True, 1j] TypeError\n"
 
 
 @builds

@@ -187,6 +187,7 @@ def _build_and_load(extension, is_locked=False):
         else:
             with building.locked(extension.folder):
                 path = extension.build(version + 1)
+        _loaded[extension.name] = (None, version + 1, None)  # a file that is loaded cannot be another, even if it is of no use
         result = extension.load(path)
         _loaded[extension.name] = (made_of, version + 1, result)
         return result
