@@ -1,5 +1,5 @@
-// silu(gate) * up, the product in the middle of a gated feed-forward layer, and its gradient: one pass over the elements
-// each, where the composition of ops takes several.
+// silu(gate) * up, the product in the middle of a gated feed-forward layer, and its gradient: one pass over the
+// elements each, where the composition of ops takes several.
 #include <torch/extension.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// A Python module as programs write them: the casters, errors, an autograd function, loops over elements, and the cell of
-// the published tutorial with its gradient by hand.
+// A Python module as programs write them: the casters, errors, an autograd function, loops over elements, and the cell
+// of the published tutorial with its gradient by hand.
 #include <torch/extension.h>
 
 namespace {
