@@ -6,8 +6,9 @@ function(argand_install_headers folder)
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*_test*" EXCLUDE)
     endif()
   endforeach()
-  # Not below argand/, so that only targets that link argand::torch find <torch/torch.h>.
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/torch/ ${PROJECT_BINARY_DIR}/compat/torch/include/
+  # Not below argand/, so that only targets that link argand::torch find <torch/torch.h>.  The headers that are written at
+  # build time come first: one of an earlier build gives way to a source of its name.
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/compat/torch/include/ ${PROJECT_SOURCE_DIR}/compat/torch/
     DESTINATION ${folder}/argand/compat ${ARGN}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
 endfunction()

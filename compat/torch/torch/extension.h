@@ -1,5 +1,5 @@
 // All that an extension of the Python package in C++ needs: the frontend, and pybind11 with the casters of tensors.
-// Where the compiler finds no Python.h, as in a program without Python, it is <torch/script.h>.
+// Where the compiler finds no headers of Python, as in a program without Python, it is <torch/script.h>.
 #pragma once
 #if __has_include(<Python.h>)
 #if __has_include(<pybind11/pybind11.h>)

@@ -87,7 +87,7 @@ def include_paths(device_type="cpu", torch_include_dirs=True):
 
 
 def python_include():
-    """The folder of Python.h.  RuntimeError if it is not there."""
+    """The folder of the headers of Python.  RuntimeError if they are not there."""
     folder = sysconfig.get_path("include", scheme="posix_prefix")
     if not os.path.exists(os.path.join(folder, "Python.h")):
         raise RuntimeError(f"extensions need the headers of Python, and {folder} has no Python.h: install your system's python3-dev")

@@ -2,7 +2,7 @@
 // take and return them.  A tensor keeps its storage and its history: both languages see one tensor.
 #pragma once
 #include "torch/csrc/python_interface.h"
-// clang-format off: Python.h, which the line above includes, stands before any standard header
+// clang-format off: the header of Python, which the line above includes, stands before any standard header
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 // clang-format on
