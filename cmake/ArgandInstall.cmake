@@ -11,16 +11,7 @@ install(TARGETS argand argand_c argand_torch EXPORT argand LIBRARY DESTINATION $
 if(TARGET argand_cli)
   install(TARGETS argand_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-foreach(root ${PROJECT_SOURCE_DIR}/argand ${ARGAND_GENERATED_DIR}/argand)
-  if(EXISTS ${root})
-    install(DIRECTORY ${root} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-      FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*_test*" EXCLUDE)
-  endif()
-endforeach()
-
-# Not below argand/, so that only targets that link argand::torch find <torch/torch.h>.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/torch/ ${PROJECT_BINARY_DIR}/compat/torch/include/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/argand/compat FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
+argand_install_headers(${CMAKE_INSTALL_INCLUDEDIR})
 
 # Programs of LibTorch's first releases name this archive beside TORCH_LIBRARIES.  What it had is in libargand, so it has
 # no members.

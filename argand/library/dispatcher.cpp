@@ -223,4 +223,18 @@ std::vector<OperatorName> Dispatcher::getAllOpNames() const {
   return out;
 }
 
+std::vector<std::string> Dispatcher::overloads_of(const std::string& name) const {
+  Registry& registry = Registry::get();
+  const std::lock_guard lock(registry.mutex);
+  std::map<uint64_t, std::string> found;
+  for (auto at = registry.operators.lower_bound({name, ""}); at != registry.operators.end(); ++at) {
+    const Operator& op = at->second;
+    if (op.name.name != name) break;
+    if (op.schema) found.emplace(op.place, op.name.overload_name);
+  }
+  std::vector<std::string> out;
+  for (auto& [place, overload] : found) out.push_back(std::move(overload));
+  return out;
+}
+
 }  // namespace argand

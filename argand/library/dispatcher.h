@@ -240,6 +240,8 @@ class Dispatcher {
   // NotImplementedError that lists the available kernels.
   OperatorHandle findSchemaOrThrow(const char* name, const char* overload_name) const;
   std::vector<OperatorName> getAllOpNames() const;
+  // The names of the overloads of "pack::op" that have schemas, in the order of their definitions; "" has no name.
+  std::vector<std::string> overloads_of(const std::string& name) const;
 };
 
 }  // namespace argand

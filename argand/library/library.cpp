@@ -1,5 +1,7 @@
 #include "argand/library/library.h"
 
+#include <atomic>
+
 #include "argand/library/registry.h"
 
 namespace argand {
@@ -114,6 +116,7 @@ Library& Library::define(const FunctionSchema& given) {
                  place_, ". Original registration: ", op.defined_at);
     op.schema = std::move(schema);
     op.defined_at = place_;
+    op.place = registry.definitions++;
     try {
       for (const Registered& r : op.kernels) check_kernel(op, r.kernel);
     } catch (...) {
@@ -175,10 +178,21 @@ Library& Library::add_fallback(CppFunction f) {
   return *this;
 }
 
+static std::atomic<FailedBlockHandler> failed_block_handler{nullptr};
+
+void set_failed_block_handler(FailedBlockHandler handler) { failed_block_handler = handler; }
+
 detail::TorchLibraryInit::TorchLibraryInit(Library::Kind kind, void (*block)(Library&), const char* ns,
-                                           std::optional<DispatchKey> key, const char* file, uint32_t line)
-    : library_(kind, ns, key, file, line) {
-  block(library_);
+                                           std::optional<DispatchKey> key, const char* file, uint32_t line) {
+  try {
+    library_.emplace(kind, ns, key, file, line);
+    block(*library_);
+  } catch (...) {
+    library_.reset();
+    const FailedBlockHandler handler = failed_block_handler;
+    if (!handler) throw;
+    handler(std::current_exception(), str(argand::block(kind), "(", ns, ") at ", file, ":", line));
+  }
 }
 
 }  // namespace argand

@@ -8,6 +8,8 @@
 //     m.impl("scale", scale_cpu);
 //   }
 #pragma once
+#include <exception>
+
 #include "argand/library/dispatcher.h"
 
 namespace argand {
@@ -119,6 +121,12 @@ class Library {
   std::shared_ptr<void> registrations_;
 };
 
+// What hears of a block of TORCH_LIBRARY that failed: its exception would end the process, because it leaves the
+// constructor of a static object.  `block` is the macro with its place.  Nothing of the block stays registered. Without
+// a handler, as in a program, the exception goes on.  The handler must not throw.
+using FailedBlockHandler = void (*)(std::exception_ptr error, const std::string& block);
+void set_failed_block_handler(FailedBlockHandler handler);
+
 namespace detail {
 // Runs the block of a macro when the program or its library is loaded.
 class TorchLibraryInit {
@@ -127,7 +135,7 @@ class TorchLibraryInit {
                    const char* file, uint32_t line);
 
  private:
-  Library library_;
+  std::optional<Library> library_;  // none if the block failed
 };
 }  // namespace detail
 

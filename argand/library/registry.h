@@ -19,6 +19,7 @@ struct Operator {
   OperatorName name;
   std::optional<FunctionSchema> schema;
   std::string defined_at;
+  uint64_t place = 0;             // among all definitions of the process
   std::list<Registered> kernels;  // the newest first; it hides the others until it is removed
   size_t users = 0;               // definitions and kernels
 
@@ -31,6 +32,7 @@ struct Registry {
   ProcessMutex mutex;
   std::map<std::pair<std::string, std::string>, Operator> operators;
   std::list<Registered> fallbacks;
+  uint64_t definitions = 0;
   std::map<std::string, std::string> namespaces;  // namespace of each Library of kind DEF -> its source location
 
   Operator& entry(const OperatorName& name) {

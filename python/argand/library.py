@@ -1,7 +1,7 @@
 """Ops of other packages, as torch.library: functions of Python with a name, and a gradient if one is registered.
 
 custom_op("pack::op", mutates_args=()) makes torch.ops.pack.op of a function.  Tensors of the device "meta" go to what
-register_fake() was given.  Libraries in C++ made for PyTorch cannot be loaded (torch.ops.load_library says so).
+register_fake() was given.  Ops that libraries in C++ define with TORCH_LIBRARY are found by the same names (_library_ops.py).
 """
 import contextlib
 import functools
@@ -10,7 +10,7 @@ import re
 import threading
 import typing
 
-from . import _C, _custom_calls, _dispatch, _surface
+from . import _C, _custom_calls, _dispatch, _library_ops, _surface
 from ._ignored import harmless, ignored
 from ._tags import Tag
 from ._overloads import OpOverloadPacket
@@ -21,6 +21,7 @@ from .autograd import _vmap_levels
 from .autograd.function import Function
 
 _ops = {}
+_of_libraries = {}  # the same of libraries in C++, made when they are first asked for
 _fakes = {}  # what gives the results of an op for tensors of the device "meta", by its name; the op may be made later
 _DEVICES = ("cpu", "cuda", "meta")
 
@@ -61,7 +62,7 @@ class CustomOpDef:
     def __getattr__(self, overload):
         if overload.startswith("_"):  # copies ask, before there is a _name
             raise AttributeError(overload)
-        found = _ops.get(f"{self._name}.{overload}")
+        found = _find(f"{self._name}.{overload}")
         if found is None:
             raise AttributeError(f"'{self._name}' has no overload '{overload}'")
         return found
@@ -244,14 +245,24 @@ def _torchvision_cuda_version():
     return -1
 
 
+def _find(qualname):
+    """The op "pack::op", or its overload "pack::op.out", which Python or a library in C++ defines; None if there is none."""
+    found = _ops.get(qualname) or _of_libraries.get(qualname)
+    if found is None and (function := _library_ops.function_of(*qualname.partition(".")[::2])) is not None:
+        found = _of_libraries[qualname] = CustomOpDef(qualname, function)
+        found._schema, found._mutated = function.schema, _library_ops.written(function.schema)
+    return found
+
+
 def _named(op):
     name = op._name if isinstance(op, CustomOpDef) else op.qualified_name if isinstance(op, OpOverloadPacket) else op
     if _own(name) is not None:
         raise NotImplementedError(f"{name} is an op of the library itself, with its gradient and what it does under autocast: Python "
                                   "cannot replace it")
-    if name not in _ops:
+    found = _find(name)
+    if found is None:
         raise RuntimeError(f"operator {name} does not exist")
-    return _ops[name]
+    return found
 
 
 _STAYS = "what is registered stays as long as the process, with the Library or without"
@@ -305,7 +316,7 @@ def define(qualname, schema, *, lib=None, tags=()):
     if not schema.startswith("(") or "->" not in schema:
         raise ValueError(f"torch.library.define: {qualname}: expected a schema as \"(Tensor x) -> Tensor\", got {schema!r}")
     _may_define(namespace, "torch.library.define")
-    if qualname in _ops or _own(qualname) is not None:
+    if _find(qualname) is not None or _own(qualname) is not None:
         raise RuntimeError(f"torch.library.define: {qualname} is defined already")
     _ops[qualname] = CustomOpDef(qualname, tags=_tags(tags))
     _ops[qualname]._schema = parse(qualname + schema)
@@ -518,11 +529,17 @@ class _Namespace:
         found = _ops.get(f"{self._name}::{name}")
         if found is None and (own := _own(f"{self._name}::{name}")) is not None:
             return _own_op(self._name, name, own)
+        if found is None and (overloads := _library_ops.overloads(f"{self._name}::{name}")):
+            return _find(f"{self._name}::{name}") if overloads == [""] else _library_ops.packet(self._name, name, _find)
         if found is None and any(key.startswith(f"{self._name}::{name}.") for key in _ops):
             return CustomOpDef(f"{self._name}::{name}")  # of overloads with names alone
         if found is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
         return found
+
+    def __dir__(self):
+        own = {key.partition("::")[2].partition(".")[0] for key in _ops if key.startswith(f"{self._name}::")}
+        return sorted({*super().__dir__(), *own, *_library_ops.names(self._name)})
 
 
 _own_op = functools.cache(OpOverloadPacket)
@@ -632,9 +649,11 @@ class _Profiler(_Namespace):
 
 
 class _Ops:
-    """torch.ops: what custom_op() defined, by package and name, aten, profiler, and the library's own ops of other packages."""
+    """torch.ops: what custom_op() and libraries in C++ defined, by package and name, aten, profiler, and the library's own ops of other
+    packages."""
 
     def __init__(self):
+        self.loaded_libraries = set()
         self.aten, self.prim, self.profiler = _Aten("aten"), _Prim("prim"), _Profiler("profiler")
 
     def __getattr__(self, name):
@@ -643,8 +662,8 @@ class _Ops:
         return self.__dict__.setdefault(name, _Namespace(name))
 
     def load_library(self, path):
-        """Libraries of PyTorch's ops are made for PyTorch's own C++ types."""
-        raise OSError(f"torch.ops.load_library: {path} is made for PyTorch's C++ library and cannot be loaded by Argand")
+        """Loads a shared library that was built for Argand: its blocks of TORCH_LIBRARY define ops (docs/extensions.md)."""
+        self.loaded_libraries.add(_library_ops.load_library(path))
 
 
 ops = _Ops()

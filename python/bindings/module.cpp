@@ -27,6 +27,8 @@ NB_MODULE(_C, module) {
   add_shared_memory(module);
   add_checkpoints(module);
   add_torchscript(module);
+  add_extensions(module);
+  add_library_ops(module);
   add_interpreter_end(module);
   add_dlpack(module);
   add_operators(module);

@@ -9,6 +9,8 @@ void add_storages(nb::module_& module);
 void add_shared_memory(nb::module_& module);  // of GPUs, with other processes
 void add_checkpoints(nb::module_& module);    // torch.load and torch.save
 void add_torchscript(nb::module_& module);    // torch.jit.load
+void add_extensions(nb::module_& module);     // of other packages, in C++
+void add_library_ops(nb::module_& module);    // TORCH_LIBRARY
 void add_dlpack(nb::module_& module);
 void add_operators(nb::module_& module);  // generated from the op definitions
 void add_transforms(nb::module_& module);

@@ -1,4 +1,6 @@
 // torch.jit.load: archives of TorchScript as objects of Python's (argand/jit).
+#include "bindings/torchscript.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -30,8 +32,6 @@ struct ScriptObject {
 
 nb::object from_python_module(const char* name) { return nb::module_::import_("argand.jit._script_module").attr(name); }
 
-nb::object to_object(const IValue& v, size_t depth = 0);
-
 template <class Elements>
 nb::object to_list(const Elements& elements, size_t depth) {
   nb::list out;
@@ -46,6 +46,8 @@ nb::object to_tuple(const ivalue::Tuple& tuple, size_t depth) {
   for (const std::string& f : tuple.names()->fields) fields.append(nb::str(f.c_str()));
   return from_python_module("named_tuple")(nb::str(tuple.names()->type.c_str()), nb::tuple(fields), elements);
 }
+
+}  // namespace
 
 nb::object to_object(const IValue& v, size_t depth) {
   using Kind = IValue::Kind;
@@ -98,6 +100,8 @@ nb::object to_object(const IValue& v, size_t depth) {
   }
   return nb::none();
 }
+
+namespace {
 
 IValue to_value(nb::handle object, size_t depth = 0) {
   PyObject* const o = object.ptr();

@@ -183,7 +183,7 @@ REFUSED = {
     "argand.package": ["PackageImporter"],
     "argand.quantization": ["prepare", "QConfig"],
     "argand.serialization": ["register_package"],
-    "argand.utils.cpp_extension": ["load", "CUDAExtension", "BuildExtension"],
+    "argand.utils.cpp_extension": ["SyclExtension"],
     "argand.nested": ["nested_tensor"],
     "argand.nn.attention": ["activate_flash_attention_impl"],
     "argand.sparse": ["FloatTensor", "mm"],

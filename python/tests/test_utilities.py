@@ -110,7 +110,7 @@ def test_named_ops():
     assert not hasattr(torch.ops.argand_test, "square") and callable(torch.library.register_fake("argand_test::cube"))
     with pytest.raises(RuntimeError, match="operator argand_test::square does not exist"):
         torch.library.register_autograd("argand_test::square", None)
-    with pytest.raises(OSError, match="made for PyTorch's C\\+\\+ library"):
+    with pytest.raises(OSError, match="/nowhere/_C.so: cannot open shared object file"):
         torch.ops.load_library("/nowhere/_C.so")
 
 

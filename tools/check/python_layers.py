@@ -14,10 +14,10 @@ LAYERS = {
         _per_rank _plain_functions _process_end _schemas _serialization _serialization.state _sharing _surface
         _switches _symbolic_numbers _tags _tensor_arguments torch_version utils version""",
     "tensors": """
-        _buffers _control_flow _copies _decompositions _dispatch _dispatched_metadata _foreach _functions _linear_algebra _overloads
+        _buffers _control_flow _copies _decompositions _dispatch _dispatched_metadata _foreach _functions _library_ops _linear_algebra _overloads
         _rare_ops _typed_storage _typed_tensors _untyped_storage fft linalg overrides quasirandom
         return_types signal sparse special storage testing types utils._device utils._mode_utils
-        utils._python_dispatch utils.cpp_extension utils.dlpack""",
+        utils._cpp_extension utils._python_dispatch utils.cpp_extension utils.dlpack""",
     "gradients": "_custom_calls _fake_quantize amp autograd utils._swap",
     "devices": "_legacy_types accelerator autograd.profiler cpu cuda mps mtia random utils._triton xpu",
     "methods": "_tensor_methods",

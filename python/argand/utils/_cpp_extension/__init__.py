@@ -1,0 +1,1 @@
+"""What torch.utils.cpp_extension is made of: where headers and compilers are, how sources are compiled, and who asks for it."""
