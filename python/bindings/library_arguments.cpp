@@ -10,20 +10,20 @@
 namespace argand::python {
 namespace {
 
-using Kind = SchemaType::Kind;
+using SchemaKind = SchemaType::Kind;
 
 // As Python writes the type.
 std::string text_of(const SchemaType& type) {
   switch (type.kind) {
-    case Kind::Optional:
+    case SchemaKind::Optional:
       return "Optional[" + text_of(type.element[0]) + "]";
-    case Kind::List:
+    case SchemaKind::List:
       return "List[" + text_of(type.element[0]) + "]";
-    case Kind::Dict:
+    case SchemaKind::Dict:
       return "Dict[" + text_of(type.element[0]) + ", " + text_of(type.element[1]) + "]";
-    case Kind::Scalar:
+    case SchemaKind::Scalar:
       return "number";
-    case Kind::Tuple:
+    case SchemaKind::Tuple:
       return type.str();
     default:
       return type.name == "SymInt" ? "int" : type.name;
@@ -35,32 +35,32 @@ class Converter {
  public:
   std::optional<IValue> operator()(const SchemaType& type, PyObject* o) const {
     switch (type.kind) {
-      case Kind::Tensor:
+      case SchemaKind::Tensor:
         return is_tensor(o) ? std::optional<IValue>(as_tensor(o)) : std::nullopt;
-      case Kind::Int:
+      case SchemaKind::Int:
         return integer(type.name, o);
-      case Kind::Float:
+      case SchemaKind::Float:
         return is_float(o, false) && !PyBool_Check(o) ? std::optional<IValue>(to_double(o)) : std::nullopt;
-      case Kind::Bool:
+      case SchemaKind::Bool:
         return PyBool_Check(o) || is_bool(o) ? std::optional<IValue>(PyObject_IsTrue(o) == 1) : std::nullopt;
-      case Kind::Str:
+      case SchemaKind::Str:
         return PyUnicode_Check(o) ? std::optional<IValue>(shown(o)) : std::nullopt;
-      case Kind::Scalar:
+      case SchemaKind::Scalar:
         return is_number(o, false) ? std::optional<IValue>(IValue(to_scalar(o))) : std::nullopt;
-      case Kind::Device: {
+      case SchemaKind::Device: {
         const std::optional<Device> device = PyLong_Check(o) ? std::nullopt : as_device(o);
         return device ? std::optional<IValue>(*device) : std::nullopt;
       }
-      case Kind::Generator:
+      case SchemaKind::Generator:
         return PyObject_TypeCheck(o, generator_type) ? std::optional<IValue>(nb::cast<Generator>(nb::handle(o)))
                                                      : std::nullopt;
-      case Kind::Optional:
+      case SchemaKind::Optional:
         return o == Py_None ? std::optional<IValue>(IValue()) : (*this)(type.element[0], o);
-      case Kind::List:
+      case SchemaKind::List:
         return list(type, o);
-      case Kind::Tuple:
+      case SchemaKind::Tuple:
         return tuple(type, o);
-      case Kind::Dict:
+      case SchemaKind::Dict:
         return dict(type, o);
     }
     return std::nullopt;
@@ -109,9 +109,9 @@ class Converter {
       for (const IValue& v : values) out.push_back((v.*get)());
       return IValue(std::move(out));
     };
-    if (of.kind == Kind::Int) return all(&IValue::toInt);
-    if (of.kind == Kind::Float) return all(&IValue::toDouble);
-    if (of.kind != Kind::Tensor) return IValue(std::move(values));
+    if (of.kind == SchemaKind::Int) return all(&IValue::toInt);
+    if (of.kind == SchemaKind::Float) return all(&IValue::toDouble);
+    if (of.kind != SchemaKind::Tensor) return IValue(std::move(values));
     std::vector<Tensor> out;
     for (const IValue& v : values) out.push_back(v.toTensor());
     return out;

@@ -1,8 +1,20 @@
-"""Every header compiles alone, and twice: it includes what it uses and is guarded."""
+"""Every header compiles alone, and twice: it includes what it uses and is guarded.
+
+A header that a source file of the library includes first is compiled alone with that file by every build with ccache,
+which neither precompiles headers nor makes batches (cmake/ArgandLayer.cmake): of such it is asked here that they say
+`#pragma once`.
+"""
 import os
 import subprocess
 
-from tree import Passed
+from tree import INCLUDE, Passed
+
+
+def compiled_first(tree):
+    """The headers that a source file of the library includes before any other."""
+    sources = [path for path in tree.files(".cpp", under=("argand/",)) if "/cuda/" not in path and not path.endswith("_test.cpp")]
+    first = (INCLUDE.search(tree.text(path)) for path in sources)
+    return {match.group(2) for match in first if match}
 
 
 def findings(tree):
@@ -12,6 +24,12 @@ def findings(tree):
     if tree.only is None:
         headers += sorted(str(p.relative_to(generated)) for p in generated.glob("argand/**/*.h"))
     passed = Passed(tree, "headers", compiler, tree.compile_flags())
+    first = compiled_first(tree)
+
+    def check(header):
+        if header not in first:
+            return passed.unless_known(header, alone)
+        return [] if "#pragma once" in passed.text(header) else [f"{header}: has no #pragma once"]
 
     def alone(header):
         command = [compiler, *tree.compile_flags(), "-fsyntax-only", "-x", "c++", "-"]
@@ -22,4 +40,4 @@ def findings(tree):
         errors = [line for line in result.stderr.splitlines() if "error" in line]
         return [f"{header}: does not compile alone: {(errors or [result.stderr])[0]}"]
 
-    return tree.each(headers, lambda header: passed.unless_known(header, alone))
+    return tree.each(headers, check)
