@@ -226,3 +226,12 @@ def test_libraries_of_pytorch_are_not_loaded(tmp_path):
     (tmp_path / "empty.so").write_bytes(b"")
     with pytest.raises(OSError, match="file too short"):
         argand.ops.load_library(tmp_path / "empty.so")
+
+
+@builds
+@pytest.mark.skipif(cpp_extension.CUDA_HOME is None, reason="there is no CUDA toolkit")
+def test_a_cuda_source_compiles(tmp_path):
+    from argand.utils._cpp_extension import building, compilers
+    source, out = str(HERE / "extensions" / "leaky.cu"), str(tmp_path / "leaky.o")
+    step = building.Step(compilers.nvcc_command(source, out, "leaky"), out, [source])
+    assert building.run_all([step], "leaky") and step.is_done()
