@@ -54,6 +54,18 @@ except TypeError:
 """
 
 
+# The same blocks of TORCH_LIBRARY again: with PyTorch that ends the process.
+TWICE = """
+import shutil, sys, argand
+argand.ops.load_library(sys.argv[1])
+try:
+    argand.ops.load_library(shutil.copy(sys.argv[1], sys.argv[1] + ".copy"))
+except RuntimeError as error:
+    print(str(error)[:76])
+print(argand.ops.argand_ext.triple(argand.ones(1)).item(), len(argand.ops.loaded_libraries))
+"""
+
+
 @builds
 def test_a_program_prints_what_it_prints_with_pytorch_and_builds_once(tmp_path):
     program = ["-m", "argand", str(HERE / "extensions" / "program.py")]
@@ -64,6 +76,8 @@ def test_a_program_prints_what_it_prints_with_pytorch_and_builds_once(tmp_path):
     assert {"argand_module.so", "argand_ops.so"} <= set(made)
     assert run(*program, env=environment) == recorded and timeless(tmp_path) == made
     assert run("-c", NUMBERS, str(HERE / "extensions" / "module.cpp"), env=environment) == "[2, 2.5] [True, 1j] TypeError\n"
+    twice = run("-c", TWICE, str(tmp_path / "argand_ops" / "argand_ops.so"))
+    assert twice == "Only a single TORCH_LIBRARY can be used to register the namespace argand_ext\n3.0 1\n"
 
 
 @builds
@@ -212,3 +226,12 @@ def test_libraries_of_pytorch_are_not_loaded(tmp_path):
     (tmp_path / "empty.so").write_bytes(b"")
     with pytest.raises(OSError, match="file too short"):
         argand.ops.load_library(tmp_path / "empty.so")
+
+
+@builds
+@pytest.mark.skipif(cpp_extension.CUDA_HOME is None, reason="there is no CUDA toolkit")
+def test_a_cuda_source_compiles(tmp_path):
+    from argand.utils._cpp_extension import building, compilers
+    source, out = str(HERE / "extensions" / "leaky.cu"), str(tmp_path / "leaky.o")
+    step = building.Step(compilers.nvcc_command(source, out, "leaky"), out, [source])
+    assert building.run_all([step], "leaky") and step.is_done()
