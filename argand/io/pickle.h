@@ -52,6 +52,8 @@ class PickleForms {
     Value arguments;            // a tuple; none: the global itself
     bool items_follow = false;  // the elements of a dict are set in the result of the call
     Value state = {};           // the state that the result then gets; none: no state
+    bool creates = false;       // an object of the class `name`, made without arguments; its state may be None
+    bool once = false;          // whether it is remembered, though only the forms of other values reach it
   };
   virtual ~PickleForms() = default;
   // False if `value` is plain data.  ValueError if it cannot be written.

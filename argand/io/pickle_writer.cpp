@@ -89,6 +89,7 @@ class Writer {
     }
     PickleForms::Form form;
     const bool special = forms_.form_of(v, form);
+    if (special && form.creates) return object(v, form);
     if (special) {
       if (!form.name.empty()) global(form.module, form.name);
       if (!form.arguments.is_none()) write(form.arguments);
@@ -96,13 +97,21 @@ class Writer {
     } else {
       plain(v);
     }
-    remember(v);
+    remember(v, special && form.once);
     if ((special && form.items_follow) || (!special && (v.kind() == Kind::kList || v.kind() == Kind::kDict))) items(v);
     const Value& state = v.is_dict() ? v.attributes() : form.state;
     if (!state.is_none()) {
       write(state);
       out_ += 'b';
     }
+  }
+  // It is remembered last: PyTorch's reader of TorchScript has an object only once its state is there.
+  void object(const Value& v, const PickleForms::Form& form) {
+    global(form.module, form.name);
+    out_ += ")\x81";
+    write(form.state);
+    out_ += 'b';
+    remember(v);
   }
   void plain(const Value& v) {
     switch (v.kind()) {
@@ -145,9 +154,9 @@ class Writer {
         ARGAND_THROW(ValueError, "save: a ", Value::kind_name(v.kind()), " cannot be saved");
     }
   }
-  void remember(const Value& v) {
+  void remember(const Value& v, bool always = false) {
     const auto used = v.identity() ? uses_.find(v.identity()) : uses_.end();
-    if (used == uses_.end() || used->second < 2) return;
+    if (!always && (used == uses_.end() || used->second < 2)) return;
     const auto index = static_cast<uint32_t>(memo_.size());
     memo_.emplace(v.identity(), index);
     out_ += index < 256 ? 'q' : 'r';

@@ -25,7 +25,19 @@ Value load_archive(const ByteSource& source, const LoadOptions& options) {
   return read_pickle(archive.pickle(), names, {source.path(), "data.pkl"}, limits);
 }
 
+Tensor bytes_of(const Tensor& t) {
+  return exec::alias(t, {static_cast<int64_t>(t.storage()->nbytes())}, {1}, 0, kByte);
+}
+
 }  // namespace
+
+void add_storages(ZipWriter& zip, const char* folder, const std::vector<Tensor>& tensors) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor all = bytes_of(tensors[i]).cpu();
+    zip.add(str(folder, "/", i), all.numel() > 0 ? raw<char>(all) : nullptr, static_cast<size_t>(all.numel()));
+    check_watched(*all.storage());
+  }
+}
 
 Value load_torch(const ByteSource& source, const LoadOptions& options) {
   if (ZipDirectory::begins(source)) return load_archive(source, options);
@@ -38,12 +50,11 @@ TorchImage::TorchImage(const Value& value, bool copied) {
   pickle_ = write_pickle(value, forms);
   bool waits = false;
   for (const Tensor& t : forms.storages()) {
-    const auto size = static_cast<int64_t>(t.storage()->nbytes());
-    Tensor bytes = exec::alias(t, {size}, {1}, 0, kByte);
+    Tensor bytes = bytes_of(t);
     if (copied) {
       const bool from_gpu = bytes.is_accelerator();
       const NoGradGuard no_grad;
-      const Tensor copy = empty({size}, TensorOptions(kByte).pinned_memory(from_gpu));
+      const Tensor copy = empty({bytes.numel()}, TensorOptions(kByte).pinned_memory(from_gpu));
       copy.copy_(bytes, /*non_blocking=*/from_gpu);
       waits |= from_gpu;
       bytes = copy;
@@ -74,11 +85,7 @@ void TorchImage::write(const std::string& folder, const std::function<void(const
   zip.add(".format_version", "1");
   zip.add(".storage_alignment", "64");
   zip.add("byteorder", "little");
-  for (size_t i = 0; i < storages_.size(); ++i) {
-    const Tensor all = storages_[i].cpu();
-    zip.add(str("data/", i), all.numel() > 0 ? raw<char>(all) : nullptr, static_cast<size_t>(all.numel()));
-    check_watched(*all.storage());
-  }
+  add_storages(zip, "data", storages_);
   zip.add("version", "3\n");
   zip.finish();
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/io/torch_file.h"
 #include "argand/io/torch_names.h"
+#include "argand/io/zip.h"
 
 namespace argand::io {
 
@@ -13,6 +14,9 @@ using ReadStorage = std::function<void(void*, size_t)>;
 Tensor read_storage(const StorageRequest& request, const Device& device, bool big, const ReadStorage& read);
 // The same on the CPU, read at the first access to an element (Note [Late reading]).
 Tensor late_storage(const StorageRequest& request, bool big, ReadStorage read);
+
+// Adds the bytes of each tensor's storage as FOLDER/0, FOLDER/1, ...
+void add_storages(ZipWriter& zip, const char* folder, const std::vector<Tensor>& tensors);
 
 Value load_legacy(const ByteSource& source, const LoadOptions& options);
 bool is_legacy(const ByteSource& source);

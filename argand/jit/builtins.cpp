@@ -24,8 +24,8 @@ const IValue* BuiltinCall::given(size_t position, std::string_view keyword) cons
 Builtin find_builtin(const std::string& name) {
   static const auto& table = *new std::unordered_map<std::string_view, std::vector<Builtin>>([] {
     std::unordered_map<std::string_view, std::vector<Builtin>> out;
-    for (const auto& part : {number_builtins(), list_builtins(), dict_builtins(), text_builtins(), tensor_builtins(),
-                             attention_builtins(), value_builtins()})
+    for (const auto& part : {number_builtins(), list_builtins(), dict_builtins(), text_builtins(),
+                             text_layout_builtins(), tensor_builtins(), attention_builtins(), value_builtins()})
       for (const NamedBuiltin& b : part) out[b.name].push_back(b.function);
     return out;
   }());
@@ -147,7 +147,7 @@ IValue element_of(const IValue& v, const IValue& key) {
     case Kind::kDict: {
       const auto& d = *v.dict_elements();
       const size_t i = d.find(key);
-      ARGAND_CHECK(IndexError, i < d.entries.size(), "KeyError: ", text_of(key));
+      ARGAND_CHECK(ValueError, i < d.entries.size(), "KeyError: ", text_of(key));
       return d.entries[i].second;
     }
     case Kind::kTensor:

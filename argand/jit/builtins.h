@@ -48,6 +48,7 @@ std::span<const NamedBuiltin> number_builtins();
 std::span<const NamedBuiltin> list_builtins();
 std::span<const NamedBuiltin> dict_builtins();
 std::span<const NamedBuiltin> text_builtins();
+std::span<const NamedBuiltin> text_layout_builtins();
 std::span<const NamedBuiltin> tensor_builtins();
 std::span<const NamedBuiltin> value_builtins();
 

@@ -50,7 +50,7 @@ bool pop(const BuiltinCall& c, IValue& out) {
   if (!of_dict(c, 2, 3)) return false;
   const size_t i = entries(c).find(c[1]);
   if (i == entries(c).entries.size()) {
-    ARGAND_CHECK(IndexError, c.size() == 3, "KeyError: ", text_of(c[1]));
+    ARGAND_CHECK(ValueError, c.size() == 3, "KeyError: ", text_of(c[1]));
     out = c[2];
     return true;
   }
@@ -68,7 +68,7 @@ bool pop_item(const BuiltinCall& c, IValue& out) {
 bool erase(const BuiltinCall& c, IValue&) {
   if (!of_dict(c, 2, 2)) return false;
   const size_t i = entries(c).find(c[1]);
-  ARGAND_CHECK(IndexError, i < entries(c).entries.size(), "KeyError: ", text_of(c[1]));
+  ARGAND_CHECK(ValueError, i < entries(c).entries.size(), "KeyError: ", text_of(c[1]));
   entries(c).erase(i);
   return true;
 }

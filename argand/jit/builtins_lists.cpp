@@ -6,6 +6,7 @@
 
 #include "argand/autograd/list.h"
 #include "argand/jit/builtins.h"
+#include "argand/jit/expressions.h"
 #include "argand/jit/types.h"
 
 namespace argand::jit {
@@ -71,25 +72,42 @@ bool less(const IValue& a, const IValue& b) {
     const auto &x = a.toTupleRef().elements(), &y = b.toTupleRef().elements();
     return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end(), less);
   }
-  if (a.isObject() && b.isObject())
-    ARGAND_THROW(NotImplementedError, "objects with an order of their own are not supported");
+  if (a.isObject() && b.isObject()) return call_method(a.toObject(), "__lt__", {b}).toBool();
   ARGAND_THROW(ValueError, "values of the types ", a.tagKind(), " and ", b.tagKind(), " have no order");
+}
+// A merge sort, which stays inside of its memory even if a program's __lt__ contradicts itself or changes the list.
+std::vector<IValue> merge_sorted(std::vector<IValue> from, bool reverse) {
+  std::vector<IValue> to(from.size());
+  const size_t n = from.size();
+  for (size_t width = 1; width < n; width *= 2) {
+    for (size_t begin = 0; begin < n; begin += 2 * width) {
+      const size_t middle = std::min(begin + width, n), end = std::min(begin + 2 * width, n);
+      for (size_t i = begin, j = middle, k = begin; k < end; ++k) {
+        const bool second = i == middle || (j < end && (reverse ? less(from[i], from[j]) : less(from[j], from[i])));
+        to[k] = std::move(from[second ? j++ : i++]);
+      }
+    }
+    std::swap(from, to);
+  }
+  return from;
 }
 template <class T>
 void sort_elements(std::vector<T>& elements, bool reverse) {
-  const auto before = [](const T& a, const T& b) {
-    if constexpr (std::is_arithmetic_v<T>)
-      return a < b;
-    else if constexpr (std::is_same_v<T, Tensor>)
-      return a.lt(b).item().toBool();
+  if constexpr (std::is_same_v<T, IValue>) {
+    elements = merge_sorted(elements, reverse);
+  } else {
+    const auto before = [](const T& a, const T& b) {
+      if constexpr (std::is_same_v<T, Tensor>)
+        return a.lt(b).item().toBool();
+      else
+        return a < b;
+    };
+    // A NaN would break the order that the algorithm relies on; a merge sort ends in any case.
+    if (reverse)
+      std::stable_sort(elements.begin(), elements.end(), [&](const T& a, const T& b) { return before(b, a); });
     else
-      return less(a, b);
-  };
-  // A NaN would break the order that the algorithm relies on; a merge sort ends in any case.
-  if (reverse)
-    std::stable_sort(elements.begin(), elements.end(), [&](const T& a, const T& b) { return before(b, a); });
-  else
-    std::stable_sort(elements.begin(), elements.end(), before);
+      std::stable_sort(elements.begin(), elements.end(), before);
+  }
 }
 
 bool append(const BuiltinCall& c, IValue& out) {

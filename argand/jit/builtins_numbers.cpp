@@ -54,13 +54,13 @@ bool mul(const BuiltinCall& c, IValue& out) {
       std::multiplies<Complex>());
 }
 
+// Division gives infinity and NaN, as in PyTorch; where the result is an integer, there is none.
 void check_divisor(bool zero) { ARGAND_CHECK(ValueError, !zero, "ZeroDivisionError: division by zero"); }
 
 bool div(const BuiltinCall& c, IValue& out) {
   return arithmetic(
-      c, out,
-      [](int64_t a, int64_t b) { return check_divisor(b == 0), static_cast<double>(a) / static_cast<double>(b); },
-      [](double a, double b) { return check_divisor(b == 0), a / b; }, std::divides<Complex>());
+      c, out, [](int64_t a, int64_t b) { return static_cast<double>(a) / static_cast<double>(b); },
+      std::divides<double>(), std::divides<Complex>());
 }
 
 int64_t floor_divided(int64_t a, int64_t b) {
@@ -75,7 +75,6 @@ int64_t modulo(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 double modulo(double a, double b) {
-  check_divisor(b == 0);
   const double r = std::fmod(a, b);
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
@@ -83,7 +82,7 @@ Complex no_complex(Complex, Complex) { ARGAND_THROW(ValueError, "expected real n
 
 bool floordiv(const BuiltinCall& c, IValue& out) {
   return arithmetic(
-      c, out, floor_divided, [](double a, double b) { return check_divisor(b == 0), std::floor(a / b); }, no_complex);
+      c, out, floor_divided, [](double a, double b) { return std::floor(a / b); }, no_complex);
 }
 bool remainder(const BuiltinCall& c, IValue& out) {
   return arithmetic(
@@ -109,8 +108,10 @@ bool divmod(const BuiltinCall& c, IValue& out) {
   if (is_whole(c[0]) && is_whole(c[1]))
     out = ivalue::Tuple::create(
         {IValue(floor_divided(whole(c[0]), whole(c[1]))), IValue(modulo(whole(c[0]), whole(c[1])))});
-  else
+  else {
+    check_divisor(real(c[1]) == 0);
     out = ivalue::Tuple::create({IValue(std::floor(real(c[0]) / real(c[1]))), IValue(modulo(real(c[0]), real(c[1])))});
+  }
   return true;
 }
 
@@ -256,6 +257,26 @@ bool real_function_of_two(const BuiltinCall& c, IValue& out) {
 double degrees(double r) { return r * 180 / 3.14159265358979323846; }
 double radians(double d) { return d * 3.14159265358979323846 / 180; }
 
+bool fraction_and_whole(const BuiltinCall& c, IValue& out) {
+  if (c.size() != 1 || !is_real(c[0])) return false;
+  double whole_part = 0;
+  const double fraction = std::modf(real(c[0]), &whole_part);
+  out = ivalue::Tuple::create({IValue(fraction), IValue(whole_part)});
+  return true;
+}
+bool mantissa_and_exponent(const BuiltinCall& c, IValue& out) {
+  if (c.size() != 1 || !is_real(c[0])) return false;
+  int exponent = 0;
+  const double mantissa = std::frexp(real(c[0]), &exponent);
+  out = ivalue::Tuple::create({IValue(mantissa), IValue(int64_t{exponent})});
+  return true;
+}
+bool times_power_of_two(const BuiltinCall& c, IValue& out) {
+  if (c.size() != 2 || !is_real(c[0]) || !c[1].isInt()) return false;
+  out = std::ldexp(real(c[0]), static_cast<int>(std::clamp<int64_t>(c[1].toInt(), -100000, 100000)));
+  return true;
+}
+
 bool gcd_of(const BuiltinCall& c, IValue& out) {
   if (c.size() != 2 || !c[0].isInt() || !c[1].isInt()) return false;
   uint64_t a = bits(c[0].toInt()), b = bits(c[1].toInt());
@@ -275,11 +296,6 @@ bool factorial(const BuiltinCall& c, IValue& out) {
 
 // ---- conversion
 
-std::string stripped(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \t\n\r\f\v"), last = text.find_last_not_of(" \t\n\r\f\v");
-  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
-}
-
 bool to_int(const BuiltinCall& c, IValue& out) {
   const IValue& v = c[0];
   if (is_whole(v))
@@ -289,7 +305,7 @@ bool to_int(const BuiltinCall& c, IValue& out) {
   else if (v.isTensor())
     out = v.toTensor().item().toLong();
   else if (v.isString()) {
-    const std::string text = stripped(v.toStringRef());
+    const std::string& text = v.toStringRef();  // spaces may stand before the number, not behind it
     size_t used = 0;
     try {
       out = static_cast<int64_t>(std::stoll(text, &used));
@@ -308,7 +324,7 @@ bool to_float(const BuiltinCall& c, IValue& out) {
   else if (v.isTensor())
     out = v.toTensor().item().toDouble();
   else if (v.isString()) {
-    const std::string text = stripped(v.toStringRef());
+    const std::string& text = v.toStringRef();  // spaces may stand before the number, not behind it
     size_t used = 0;
     try {
       out = std::stod(text, &used);
@@ -438,6 +454,9 @@ constexpr NamedBuiltin kTable[] = {
     {"copysign", real_function_of_two<std::copysign>},
     {"mathremainder", real_function_of_two<std::remainder>},
     {"log", real_function_of_two<+[](double x, double base) { return std::log(x) / std::log(base); }>},
+    {"modf", fraction_and_whole},
+    {"frexp", mantissa_and_exponent},
+    {"ldexp", times_power_of_two},
     {"gcd", gcd_of},
     {"factorial", factorial},
     {"Int", to_int},

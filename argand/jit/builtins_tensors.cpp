@@ -1,12 +1,15 @@
 // Builtins on tensors as objects (sizes, elements, devices, conversions), and ops under names or with arguments that
 // the library's ops do not have.
 #include <algorithm>
+#include <array>
 
 #include "argand/autograd/list.h"
+#include "argand/exec/pointwise.h"
 #include "argand/jit/builtins.h"
 #include "argand/jit/dtype_numbers.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
 
 namespace argand::jit {
 
@@ -254,6 +257,43 @@ bool padded_stft(const BuiltinCall& c, IValue& out) {
   return true;
 }
 
+// x1 W x2 + b: (input1, input2, weight, bias).
+bool bilinear(const BuiltinCall& c, IValue& out) {
+  if (!of_tensor(c, 3, 4)) return false;
+  const Tensor &a = c[0].toTensor(), &b = c[1].toTensor(), &weight = c[2].toTensor();
+  c.need(weight.dim() == 3 && a.dim() > 0 && a.dim() == b.dim() && a.size(-1) == weight.size(1) &&
+             b.size(-1) == weight.size(2) && std::equal(a.sizes().begin(), a.sizes().end() - 1, b.sizes().begin()),
+         "inputs of sizes ", a.sizes(), " and ", b.sizes(), " do not fit a weight of sizes ", weight.sizes());
+  std::vector<int64_t> sizes = list_of(a.sizes());
+  sizes.back() = weight.size(0);
+  const std::vector<Tensor> operands{a.reshape({-1, weight.size(1)}), weight, b.reshape({-1, weight.size(2)})};
+  const Tensor product = einsum("ni,oij,nj->no", operands).reshape(sizes);
+  const IValue* bias = c.given(3, "bias");
+  out = bias ? product + bias->toTensor() : product;
+  return true;
+}
+bool conjugate(const BuiltinCall& c, IValue& out) {
+  if (!of_tensor(c, 1, 1)) return false;
+  out = conj(c[0].toTensor());
+  return true;
+}
+// The dtype of a result of tensors and numbers.
+bool result_dtype(const BuiltinCall& c, IValue& out) {
+  if (c.size() != 2) return false;
+  std::array<Tensor, 2> operands;
+  for (size_t i = 0; i < 2; ++i) {
+    if (c[i].isTensor()) {
+      operands[i] = c[i].toTensor();
+      continue;
+    }
+    operands[i] = argand::scalar_tensor(c[i].toScalar(), TensorOptions(c[i].toScalar().type()));
+    operands[i].impl().wrapped_number = true;
+  }
+  const std::array<const Tensor*, 2> places{&operands[0], &operands[1]};
+  out = number_of(exec::result_type(places));
+  return true;
+}
+
 // The convolution over `dims` dimensions; the padding is a list, or "same" or "valid".
 template <class Padding>
 Tensor conv_of(int64_t dims, const Tensor& x, const Tensor& w, const std::optional<Tensor>& bias,
@@ -390,6 +430,9 @@ constexpr NamedBuiltin kTable[] = {{"dim", dim},
                                    {"tensor", make},
                                    {"as_tensor", make},
                                    {"NumToTensor", make_0d},
+                                   {"bilinear", bilinear},
+                                   {"_conj", conjugate},
+                                   {"result_type", result_dtype},
                                    {"stft", padded_stft},
                                    {"_convolution", convolution},
                                    {"convolution", convolution},

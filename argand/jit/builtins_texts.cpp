@@ -303,20 +303,15 @@ bool percent_format(const BuiltinCall& c, IValue& out) {
       case 'i':
         filled += std::to_string(v.toScalar().toLong());
         break;
-      case 'x':
-        filled += digits_of(v.toInt(), 16, "");
-        break;
       case 'f':
       case 'F':
         real("%f");
         break;
       case 'e':
-      case 'E':
         real("%e");
         break;
-      case 'g':
-      case 'G':
-        real("%g");
+      case 'E':
+        real("%E");
         break;
       case 'c':
         filled += v.isInt() ? std::string(1, static_cast<char>(v.toInt())) : v.toStringRef();

@@ -54,7 +54,7 @@ bool warn_user(const BuiltinCall& c, IValue&) {
   return true;
 }
 bool raise(const BuiltinCall& c, IValue&) {
-  throw Exception(text_of(c[0]), c.size() > 1 && c[1].isString() ? c[1].toStringRef() : "");
+  throw Exception::raised(text_of(c[0]), c.size() > 1 && c[1].isString() ? c[1].toStringRef() : "");
 }
 bool hash(const BuiltinCall& c, IValue& out) {
   size_t h = 0;

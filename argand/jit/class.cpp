@@ -24,8 +24,8 @@ Class::~Class() = default;
 uint32_t Class::find_attribute(const std::string& attribute) const { return place_of(attribute_places, attribute); }
 uint32_t Class::find_method(const std::string& method) const { return place_of(method_places, method); }
 const IValue* Class::find_constant(const std::string& constant) const {
-  for (const auto& [name, value] : constants)
-    if (name == constant) return &value;
+  for (const Constant& c : constants)
+    if (c.name == constant) return &c.value;
   return nullptr;
 }
 

@@ -16,6 +16,14 @@ struct Attribute {
   bool is_parameter = false, is_buffer = false;
 };
 
+// An attribute with the same value in all objects: `name : Final[type] = value`.
+struct Constant {
+  std::string name;
+  Type type;
+  IValue value;
+  Expression tree;  // of the value
+};
+
 struct Class {
   enum class Kind : uint8_t { kPlain, kModule, kNamedTuple, kInterface };
   Kind kind = Kind::kPlain;
@@ -23,11 +31,11 @@ struct Class {
   std::string name;            // qualified: "__torch__.torch.nn.modules.conv.Conv2d"
   // Unlike that of any other class of this process: calls remember by it where a name stands.
   uint32_t id = 0;
-  std::vector<Attribute> attributes;                      // each with a place in the objects
-  std::vector<std::pair<std::string, IValue>> constants;  // the same for all objects
-  std::vector<std::unique_ptr<Function>> methods;         // in the order of the file
-  std::shared_ptr<const ivalue::Tuple::Names> fields;     // of a named tuple
-  std::vector<IValue> defaults;                           // of its last fields
+  std::vector<Attribute> attributes;  // each with a place in the objects
+  std::vector<Constant> constants;
+  std::vector<std::unique_ptr<Function>> methods;      // in the order of the file
+  std::shared_ptr<const ivalue::Tuple::Names> fields;  // of a named tuple
+  std::vector<IValue> defaults;                        // of its last fields
 
   static constexpr uint32_t kAbsent = ~uint32_t{0};
   uint32_t find_attribute(const std::string& attribute) const;

@@ -276,23 +276,5 @@ Module Module::copy() const {
 }
 Module Module::deepcopy() const { return Module(Copier().copy(IValue(_ivalue())).toObject()); }
 
-// ---- not yet
-
-// harmless: it throws
-void Module::save(const std::string&, const ExtraFilesMap&) const {
-  ARGAND_THROW(NotImplementedError, "torch::jit::Module::save: archives of TorchScript are read, and not written yet");
-}
-// harmless: it throws
-Module freeze(const Module&) {
-  ARGAND_THROW(NotImplementedError,
-               "torch::jit::freeze: programs of TorchScript run as they are; they cannot be frozen yet");
-}
-// harmless: it throws
-Module optimize_for_inference(const Module&) {
-  ARGAND_THROW(
-      NotImplementedError,
-      "torch::jit::optimize_for_inference: programs of TorchScript run as they are; they cannot be changed yet");
-}
-
 }  // namespace jit
 }  // namespace argand

@@ -7,6 +7,7 @@
 // Errors of a program say where they happened: file and line of the archive's code for each call that led there.
 // Thread safety: several threads may call methods of one module at once, as far as the methods change no attribute.
 #pragma once
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -117,8 +118,10 @@ class Module {
   Module deepcopy() const;  // everything is copied; what was shared inside is shared in the copy
   Module clone(bool inplace = false) const { return inplace ? copy() : deepcopy(); }
 
-  // NotImplementedError: archives are not written yet.
+  // Writes an archive of TorchScript, which PyTorch reads, too (argand/jit/save.h).  `extra_files`: the contents of
+  // files in it by their names.  A file gets its new content whole or not at all.
   void save(const std::string& filename, const ExtraFilesMap& extra_files = {}) const;
+  void save(std::ostream& out, const ExtraFilesMap& extra_files = {}) const;
 
   friend bool operator==(const Module& a, const Module& b) { return a.object_.get() == b.object_.get(); }
 
@@ -127,9 +130,14 @@ class Module {
   ObjectPtr object_;
 };
 
-// NotImplementedError: programs are not changed yet.
-Module freeze(const Module& module);
-Module optimize_for_inference(const Module& module);
+// A module of which only forward() and what `preserved_attrs` names is left: attributes that never change are constants
+// of its program, and branches that are never taken are gone (Note [Freezing]).  It has no parameters.  ValueError for
+// a module in training mode, and for a name that it does not have; NotImplementedError for a program that passes
+// modules as values.
+Module freeze(const Module& module, const std::optional<std::vector<std::string>>& preserved_attrs = std::nullopt,
+              bool optimize_numerics = true);
+// freeze() that keeps these methods, too.
+Module optimize_for_inference(const Module& module, const std::vector<std::string>& other_methods = {});
 
 namespace script {
 using jit::ExtraFilesMap;

@@ -87,7 +87,7 @@ std::shared_ptr<const Class> Program::make_class(const File& file, const ClassTr
     }
     const Type type = type_of(a.type, file.source);
     if (constant) {
-      out->constants.emplace_back(a.name, constant_of(a.value, type, *this, file.source));
+      out->constants.push_back({a.name, type, constant_of(a.value, type, *this, file.source), a.value});
       continue;
     }
     if (!out->attribute_places.emplace(a.name, static_cast<uint32_t>(out->attributes.size())).second)

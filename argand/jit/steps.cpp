@@ -154,8 +154,8 @@ bool WithStep::run(Frame& frame) const {
 
 bool RaiseStep::run(Frame& frame) const {
   if (condition && truth(condition->run(frame))) return false;
-  throw Exception(message ? text_of(message->run(frame)) : std::string(condition ? "AssertionError: " : ""),
-                  class_name);
+  throw Exception::raised(message ? text_of(message->run(frame)) : std::string(condition ? "AssertionError: " : ""),
+                          class_name);
 }
 
 }  // namespace argand::jit

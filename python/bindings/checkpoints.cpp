@@ -19,6 +19,21 @@
 
 namespace argand::python {
 
+std::function<void(const void*, size_t)> writer_to(nb::handle write) {
+  return [write](const void* data, size_t count) {
+    in_python([&] {
+      constexpr size_t kSmall = size_t{1} << 16;
+      if (count <= kSmall) return (void)write(nb::bytes(data, count));
+      // No copy; whoever keeps the view finds it released.
+      const nb::object view = nb::steal(PyMemoryView_FromMemory(const_cast<char*>(static_cast<const char*>(data)),
+                                                                static_cast<Py_ssize_t>(count), PyBUF_READ));
+      if (!view.is_valid()) throw nb::python_error();
+      write(view);
+      view.attr("release")();
+    });
+  };
+}
+
 void raise_os_error(const io::FileError& e) {
   const nb::object type = nb::borrow(PyExc_OSError);
   const bool none = dynamic_cast<const io::NoCheckpoint*>(&e) != nullptr;
@@ -170,18 +185,7 @@ void save_to_file(nb::handle object, nb::handle write) {
   translated([&] {
     const io::Value value = from_python(object);
     const NoGil no_gil;
-    io::write_torch(value, "archive", [&](const void* data, size_t count) {
-      in_python([&] {
-        constexpr size_t kSmall = size_t{1} << 16;
-        if (count <= kSmall) return (void)write(nb::bytes(data, count));
-        // No copy; whoever keeps the view finds it released.
-        const nb::object view = nb::steal(PyMemoryView_FromMemory(const_cast<char*>(static_cast<const char*>(data)),
-                                                                  static_cast<Py_ssize_t>(count), PyBUF_READ));
-        if (!view.is_valid()) throw nb::python_error();
-        write(view);
-        view.attr("release")();
-      });
-    });
+    io::write_torch(value, "archive", writer_to(write));
     return 0;
   });
 }

@@ -1,5 +1,7 @@
 // Converts trees of data to Python objects, and back.
 #pragma once
+#include <functional>
+
 #include "argand/io/format_error.h"
 #include "argand/io/value.h"
 #include "bindings/object.h"
@@ -10,6 +12,10 @@ namespace argand::python {
 nb::object to_python(const io::Value& value);
 // Throws a ValueError that names the type of an object that is not data.
 io::Value from_python(nb::handle object);
+
+// Calls `write`, the method of a file object, with pieces of a file.  REQUIRES that the calls come without the
+// interpreter's lock.
+std::function<void(const void*, size_t)> writer_to(nb::handle write);
 
 // Raises OSError, which picks the subclass for its errno.
 void raise_os_error(const io::FileError& e);

@@ -12,6 +12,7 @@
 #include "argand/jit/dtype_numbers.h"
 #include "argand/jit/function.h"
 #include "argand/jit/load.h"
+#include "argand/jit/save.h"
 #include "bindings/checkpoints.h"
 #include "bindings/constants.h"
 #include "bindings/errors.h"
@@ -70,8 +71,9 @@ nb::object to_object(const IValue& v, size_t depth) {
       return owned(PyComplex_FromDoubles(c.real(), c.imag()));
     }
     case Kind::kString:
-      return owned(PyUnicode_DecodeUTF8(v.toStringRef().data(), static_cast<Py_ssize_t>(v.toStringRef().size()),
-                                        "surrogateescape"));
+      // A text whose bytes are no UTF-8 (chr(200)) is a UnicodeDecodeError, as in PyTorch.
+      return owned(
+          PyUnicode_DecodeUTF8(v.toStringRef().data(), static_cast<Py_ssize_t>(v.toStringRef().size()), nullptr));
     case Kind::kIntList:
       return to_list(v.toIntVector(), depth);
     case Kind::kDoubleList:
@@ -179,6 +181,27 @@ nb::object load(nb::handle source, bool is_path, nb::handle device, nb::dict ext
   return nb::cast(ScriptObject{module._ivalue()});
 }
 
+// `to`: a path in bytes of the file system, or the method write() of a file object.  `extra`: bytes by name.
+void save(const ScriptObject& self, nb::handle to, bool is_path, nb::dict extra) {
+  jit::ExtraFilesMap files;
+  for (const auto [name, content] : extra) {
+    const Contents bytes(content);
+    files.emplace(shown(name), bytes.view());
+  }
+  const jit::Module module(self.object);
+  translated([&] {
+    if (is_path) {
+      const std::string path(Contents(to).view());
+      const NoGil no_gil;
+      module.save(path, files);
+    } else {
+      const NoGil no_gil;
+      jit::ArchiveImage(module, files).write("archive", writer_to(to));
+    }
+    return 0;
+  });
+}
+
 nb::object call(const ScriptObject& self, const std::string& name, nb::args args, nb::kwargs kwargs) {
   std::vector<IValue> values;
   for (const nb::handle a : args) values.push_back(to_value(a));
@@ -238,6 +261,11 @@ void add_torchscript(nb::module_& module) {
                        nb::kwargs kwargs) { return call(s, name, std::move(args), std::move(kwargs)); })
       .def("_is", [](const ScriptObject& a, const ScriptObject& b) { return a.object.get() == b.object.get(); })
       .def("_copy", [](const ScriptObject& s) { return ScriptObject{jit::Module(s.object).deepcopy()._ivalue()}; })
+      .def("_freeze",
+           [](const ScriptObject& s, const std::vector<std::string>& preserved) {
+             return given(IValue(jit::freeze(jit::Module(s.object), preserved)._ivalue()));
+           })
+      .def("_save", save, nb::arg("to"), nb::arg("is_path"), nb::arg("extra"))
       .def("_code_files", [](const ScriptObject& s) { return jit::code_files(jit::Module(s.object)); })
       .def("_code_text",
            [](const ScriptObject& s, const std::string& name) { return jit::code_text(jit::Module(s.object), name); });

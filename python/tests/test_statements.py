@@ -392,7 +392,7 @@ def test_models(tmp_path, monkeypatch):
 
 @says("sparse, nested and quantized tensors; `MaskedTensor`; float8, uint16, uint32, uint64, complex32",
       "the names of float8 dtypes and of unsigned integers wider than a byte can be compared with, and making a tensor of such a dtype "
-      "raises an error. `make_fx` traces with numbers, not with symbols for sizes.", "writing and changing TorchScript", "`torch.export`, `torch.onnx`",
+      "raises an error. `make_fx` traces with numbers, not with symbols for sizes.", "compiling to TorchScript", "`torch.export`, `torch.onnx`",
       "A name that is missing is an `AttributeError` or `ModuleNotFoundError` that names it")
 @pytest.mark.parametrize("call", [
     lambda: torch.sparse_coo_tensor(torch.tensor([[0]]), torch.ones(1), (2,)), lambda: torch.nested.nested_tensor([torch.ones(2)]),

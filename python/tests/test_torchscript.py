@@ -138,7 +138,7 @@ def test_values_of_all_kinds(module):
     assert type(point).__name__ == "Point" and point.x.tolist() == [1.0, 2.0] and point.n == 2
     assert values == [1.0, 2.0] and device == torch.device("cpu")
     assert module.pair({"k": [1, 2]}, key="k").__len__() == 3  # ints where floats must be
-    with pytest.raises(torch.jit.Error, match="no key\n  in code/__torch__.py:2[0-9], pair"):
+    with pytest.raises(torch.jit.Error, match="builtins.KeyError: no key\n  in code/__torch__.py:2[0-9], pair"):
         module.pair({})
     with pytest.raises(RuntimeError, match=r"expected a value of type Tensor for argument 'x', got one of type Int: forward\(self, Tensor x"):
         module(1)
@@ -181,12 +181,49 @@ def test_sources(tmp_path):
         torch.jit.load(file)
 
 
+def test_saving(module, tmp_path):
+    module.load_state_dict({"count": torch.tensor([5.0]), "0.weight": torch.tensor([4.0])})
+    module.names = ["c"]
+    extra = {"labels": "cat", "bytes": b"\x00\xff"}
+    torch.jit.save(module, tmp_path / "net.pt", _extra_files=extra)
+    buffer = io.BytesIO()
+    module.save(buffer)
+    found = {"labels": "", "bytes": ""}
+    for again in (torch.jit.load(tmp_path / "net.pt", _extra_files=found), torch.jit.load(io.BytesIO(module.save_to_buffer())),
+                  torch.jit.load(io.BytesIO(buffer.getvalue()))):
+        assert {k: v.item() for k, v in again.state_dict().items()} == {"count": 5.0, "0.weight": 4.0} and again.names == ["c"]
+        assert again(torch.ones(1)).item() == 4 and again.code == module.code
+    assert found["labels"] == "cat"
+    with pytest.raises(RuntimeError, match="an extra file of the name '../x'"):
+        module.save(buffer, {"../x": ""})
+    with pytest.raises(OSError, match="No such file"):
+        module.save("/no/such/folder/net.pt")
+    with pytest.raises(NotImplementedError, match="expected a module of torch.jit.load, got Linear"):
+        torch.jit.save(torch.nn.Linear(1, 1), buffer)
+
+
+def test_freezing(module):
+    with pytest.raises(RuntimeError, match="only implemented for modules in eval mode"):
+        torch.jit.freeze(module)
+    with pytest.raises(RuntimeError, match="Freezing expects a ScriptModule"):
+        torch.jit.freeze(torch.nn.Linear(1, 1))
+    frozen = torch.jit.freeze(module.eval(), ["pair", "scale"])
+    assert not list(frozen.parameters()) and not list(frozen.children()) and not frozen.training
+    assert frozen(torch.full((1,), 3.0)).item() == module(torch.full((1,), 3.0)).item() == 13
+    assert frozen.pair({"k": [1.0]}, "k")[1] == [1.0] and frozen.scale == 0.5 and not hasattr(frozen, "names")
+    assert "CONSTANTS.c" in frozen.code and torch.jit.load(io.BytesIO(frozen.save_to_buffer()))(torch.ones(1)).item() == 11
+    with pytest.raises(RuntimeError, match="Unknown name: missing"):
+        torch.jit.freeze(module, ["missing"])
+    with pytest.raises(TypeError, match="must be a list of names"):
+        torch.jit.freeze(module, "pair")
+    assert torch.jit.optimize_for_inference(module, ["pair"])(torch.ones(1)).item() == 11
+    assert torch.jit.optimize_for_inference(frozen) is frozen
+
+
 def test_copies_and_what_is_not_there(module):
     other = copy.deepcopy(module)
     module.load_state_dict({"count": torch.tensor([5.0]), "0.weight": torch.tensor([4.0])})
     assert other.count.item() == 1 and getattr(other, "0").weight.item() == 1
-    with pytest.raises(NotImplementedError, match="not written yet"):
-        module.save("net.pt")
     with pytest.raises(NotImplementedError, match="come from archives"):
         torch.jit.ScriptModule()
 

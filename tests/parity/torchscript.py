@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""TorchScript archives that PyTorch writes, run by Argand: outputs and gradients are those of PyTorch.
+"""TorchScript archives that PyTorch writes, run by Argand: outputs and gradients are those of PyTorch.  Programs and layers are then trained
+by a step, saved and frozen by Argand, and run by PyTorch.
 
     torchscript.py [--only NAME] [--time]
 
@@ -320,6 +321,40 @@ for cls, inputs in [(Control, (normal(2, 3), lambda: 7)), (Containers, (normal(3
     CASES[cls.__name__] = (scripted(cls), inputs, "forward", True, False)
 
 
+class State(nn.Module):
+    """Attributes of many types, views of one storage, and state that a method changes."""
+    names: List[str]
+    table: Dict[str, List[int]]
+    none: Optional[List[int]]
+    pairs: List[Tuple[int, float]]
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.table, self.none, self.pairs = ["a"], {"k": [1]}, None, [(1, 2.0)]
+        self.number, self.place, self.both = 1j, torch.device("cpu"), (1, "x", 0.5)
+        self.point = Point(torch.ones(2), 3)
+        self.weight = nn.Parameter(torch.randn(3, 4))
+        self.scale = nn.Parameter(torch.tensor(2.0))
+        self.register_buffer("view", self.weight.data[1:, ::2])
+        self.register_buffer("again", self.view)
+        self.register_buffer("cache", torch.zeros(4))
+        self.register_buffer("seen", torch.zeros(1))
+        self.count = 0
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, x):
+        self.count += 1
+        self.cache[0] = float(self.count)
+        self.seen.add_(1)
+        self.names.append("b")
+        y = self.drop(x * self.weight) * self.scale + self.cache
+        return (y, self.view * 1, self.again * 1, self.seen * 1, self.names, self.table, self.none, self.pairs, self.number, self.place, self.both,
+                self.point[1], self.count)
+
+
+CASES["State"] = (scripted(State), (normal(3, 4),), "forward", True, False)
+
+
 # ---- layers, traced and scripted
 
 class Recurrent(nn.Module):
@@ -366,6 +401,7 @@ def network(name, how):
     return make
 
 
+NETWORKS = ("swin", "vit", "densenet", "googlenet", "shufflenet", "efficientnet", "squeezenet")  # too slow to run four times
 try:
     import torchvision  # noqa: F401
     for name, size in [("resnet18", 64), ("mobilenet_v3_small", 64), ("swin_t", 64), ("vit_b_16", 224), ("densenet121", 64), ("googlenet", 64),
@@ -395,6 +431,8 @@ def ours(value):
 def differences(got, wanted, path="result"):
     """What differs, as texts."""
     if isinstance(wanted, torch.Tensor):
+        if isinstance(got, torch.Tensor):
+            got = ours(got)
         if not isinstance(got, argand.Tensor):
             return [f"{path}: {type(got).__name__} instead of a tensor"]
         if str(got.dtype).split(".")[-1] != str(wanted.dtype).split(".")[-1] or tuple(got.shape) != tuple(wanted.shape):
@@ -466,6 +504,37 @@ def run_case(name):
             elif w.grad is not None:
                 found += differences(g.grad, w.grad, f"gradient of {parameter}")
     found += differences([b for _, b in mine.named_buffers()], [b for _, b in theirs.named_buffers()], "buffers")
+    if not found and not name.startswith(NETWORKS):
+        found += saved_again(mine, arguments, method)
+    return found
+
+
+def bytes_of(module):
+    file = io.BytesIO()
+    argand.jit.save(module, file)
+    file.seek(0)
+    return file
+
+
+def saved_again(mine, arguments, method):
+    """What differs when PyTorch runs what Argand saves: the module after a step of training, and what freeze() makes of it."""
+    with argand.no_grad():
+        for p in mine.parameters():
+            if p.grad is not None:
+                p.sub_(0.01 * p.grad)
+    mine.eval()
+    theirs = torch.jit.load(bytes_of(mine))
+    found = differences(mine.state_dict(), theirs.state_dict(), "the saved state")
+    copies = [ours(a) for a in arguments]
+    frozen = argand.jit.freeze(mine, [] if method == "forward" else [method])  # both start from the state that was saved
+    theirs_frozen = torch.jit.load(bytes_of(frozen))
+    found += [f"a frozen module has the parameter {n}" for n, _ in frozen.named_parameters()]
+    again = argand.jit.load(bytes_of(mine))
+    for call in ("first", "second"):
+        wanted = getattr(theirs, method)(*arguments)
+        for who, module, given in (("the saved frozen module", theirs_frozen, arguments), ("the module that was saved", again, copies),
+                                   ("the frozen module", frozen, copies)):
+            found += differences(getattr(module, method)(*given), wanted, f"{call} call of {who}")
     return found
 
 

@@ -77,11 +77,12 @@ _HOMES = {
     "futures": {"": "Future"},
     "fx._codegen": "fx.graph",
     "jit": {"_jit_internal": "is_scripting", "jit._async": "fork wait", "jit._script": "script",
-            "jit._freeze": "freeze optimize_for_inference run_frozen_optimizations", "jit._trace": "is_tracing trace trace_module",
-            "jit._serialization": "save jit_module_from_flatbuffer save_jit_module_to_flatbuffer"},
+            "jit._trace": "is_tracing trace trace_module",
+            "jit._serialization": "jit_module_from_flatbuffer save_jit_module_to_flatbuffer"},
     "jit._names": {"jit._script": "Attribute ScriptWarning", "jit._fuser": "fuser optimized_execution "
                    "set_fusion_strategy", "jit._trace": "TopLevelTracedModule TracedModule TracerWarning TracingCheckError", None: "jit"},
-    "jit._script_module": {"": "ScriptModule", "jit._script": "RecursiveScriptModule", "jit._serialization": "load", None: "jit"},
+    "jit._script_module": {"": "ScriptModule", "jit._script": "RecursiveScriptModule", "jit._serialization": "load save",
+                            "jit._freeze": "freeze optimize_for_inference run_frozen_optimizations", None: "jit"},
     "library": {"_library.custom_ops": "CustomOpDef"},
     "masked": {"masked.maskedtensor.core": "MaskedTensor is_masked_tensor", "masked.maskedtensor.creation": "as_masked_tensor "
                "masked_tensor", None: "masked._ops"},

@@ -6,7 +6,7 @@ from .._ignored import harmless
 from .. import _surface
 from ..compiler import _marks as _same
 from . import annotations  # noqa: F401
-from ._script_module import ScriptModule, load  # noqa: F401
+from ._script_module import ScriptModule, freeze, load, optimize_for_inference, run_frozen_optimizations, save  # noqa: F401
 
 Final = typing.Final
 _SAME = "what is given back is what was given, so nothing is recorded or checked"

@@ -6,13 +6,15 @@ method of the program changes is seen, and what Python sets is seen by the progr
 import collections
 import collections.abc
 import copy
+import io
 import os
 import reprlib
 
 from .. import _C
+from .._ignored import harmless
 from ..nn.modules.module import Module
 
-_NOT_WRITTEN = "torch.jit.save: archives of TorchScript are loaded and run, and not written yet"
+_FROZEN = "a frozen module is not changed further"
 
 
 class _Slots(collections.abc.MutableMapping):
@@ -123,11 +125,15 @@ class RecursiveScriptModule(ScriptModule):
         module = self._c._type().rpartition(".")[0]
         return self._c._code_text(f"code/{module.replace('.', '/')}.py")
 
-    def save(self, f, **_):
-        """Raises NotImplementedError."""
-        raise NotImplementedError(_NOT_WRITTEN)
+    def save(self, f, _extra_files=None):
+        """Writes an archive, as torch.jit.save() does."""
+        save(self, f, _extra_files)
 
-    save_to_buffer = save
+    def save_to_buffer(self, _extra_files=None):
+        """The bytes of an archive."""
+        buffer = io.BytesIO()
+        save(self, buffer, _extra_files)
+        return buffer.getvalue()
 
     def copy(self):
         """A module with copies of all tensors."""
@@ -141,7 +147,7 @@ class RecursiveScriptModule(ScriptModule):
         return made
 
     def __reduce_ex__(self, protocol):
-        raise copy.Error("a script module cannot be pickled; torch.jit.save is not there yet")
+        raise copy.Error("a script module cannot be pickled; torch.jit.save writes it")
 
     def _get_name(self):
         return type(self).__name__
@@ -201,3 +207,52 @@ def load(f, map_location=None, _extra_files=None):
         if content or _extra_files[name] in ("", b""):
             _extra_files[name] = content.decode("utf-8", "surrogateescape")
     return RecursiveScriptModule(script)
+
+
+def save(m, f, _extra_files=None):
+    """Writes a module of torch.jit.load as an archive of TorchScript: to a path, or to an object with write() in binary mode.
+
+    The code is written as it was read, and the data from the module's state.  _extra_files: the contents (str or bytes) of further files
+    in the archive, by their names.
+    """
+    if not isinstance(m, ScriptModule):
+        raise NotImplementedError(f"torch.jit.save: expected a module of torch.jit.load, got {type(m).__name__}; modules of Python are not "
+                                  "compiled to TorchScript (torch.jit.script returns them as they are)")
+    extra = {name: content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+             for name, content in (_extra_files or {}).items()}
+    if isinstance(f, (str, os.PathLike)):
+        m._c._save(os.fsencode(f), True, extra)
+    else:
+        m._c._save(f.write, False, extra)
+
+
+@harmless(optimize_numerics="it lets PyTorch fold batch norms into convolutions, which changes results in the last place; nothing is folded here")
+def freeze(mod, preserved_attrs=None, optimize_numerics=True):
+    """A module of which forward() and the attributes and methods in preserved_attrs are left.
+
+    Attributes that never change are constants of its program.  It has no parameters.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError("Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script your "
+                           "'nn.Module'.")
+    if mod.training:
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your module before "
+                           "freezing.")
+    if isinstance(preserved_attrs, str):
+        raise TypeError("torch.jit.freeze: preserved_attrs must be a list of names, got a str")
+    out = mod._c._freeze(list(preserved_attrs or ()))
+    out.training = False
+    return out
+
+
+@harmless(mod=_FROZEN, optimize_numerics=_FROZEN, preserved_methods=_FROZEN)
+def run_frozen_optimizations(mod, optimize_numerics=True, preserved_methods=None):
+    """Does nothing: the interpreter fuses and replays what a program issues, frozen or not."""
+
+
+def optimize_for_inference(mod, other_methods=None):
+    """freeze(), for mod.eval(); a module that is frozen already is returned as it is."""
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError("optimize_for_inference expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace to script "
+                           "your 'nn.Module'.")
+    return freeze(mod.eval(), other_methods) if mod._c._has("training") else mod
