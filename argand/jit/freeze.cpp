@@ -7,6 +7,7 @@
 // still be reached sets or changes in place (argand/jit/aliases.h), lists, dicts and objects, and what the caller wants
 // to keep.  The result is text, so that it is run, saved and printed as any other program.
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -29,7 +30,13 @@ using Tree = Expression::Kind;
 using Is = Statement::Kind;
 
 const Object& as_object(const ObjectPtr& o) { return static_cast<const Object&>(*o); }
-bool is_identifier(const std::string& name) { return !name.empty() && (name[0] < '0' || name[0] > '9'); }
+bool is_name_part(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return std::isalnum(byte) != 0 || c == '_' || byte >= 0x80;
+}
+bool is_identifier(const std::string& name) {
+  return !name.empty() && (name[0] < '0' || name[0] > '9') && std::all_of(name.begin(), name.end(), is_name_part);
+}
 
 // What is known of the whole module, and the names in its frozen class.
 class Freezer {
@@ -383,7 +390,9 @@ const AliasSummary& Freezer::summary(const ObjectPtr& object, const Function& fu
 std::string Freezer::unused_name(const ObjectPtr& object, const std::string& name, const char* before) {
   const std::string& path = paths_.at(object.get());
   std::string out = before + (path.empty() ? name : path + "_" + name);
-  std::replace(out.begin(), out.end(), '.', '_');
+  // Modules may have names such as "block-0".
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return !is_name_part(c); }, '_');
   if (!is_identifier(out)) out = "_" + out;
   const std::string start = out;
   for (int i = 1; !names_.insert(out).second; ++i) out = str(start, "_", i);
@@ -502,9 +511,7 @@ std::map<std::string, std::string> Freezer::files(const std::string& text) const
     constexpr std::string_view kStart = "__torch__.";
     for (size_t at = next.find(kStart); at != std::string::npos; at = next.find(kStart, at + 1)) {
       std::string path = "code/";
-      for (size_t i = at; i < next.size() && (std::isalnum(static_cast<unsigned char>(next[i])) || next[i] == '_' ||
-                                              next[i] == '.' || static_cast<unsigned char>(next[i]) >= 0x80);
-           ++i) {
+      for (size_t i = at; i < next.size() && (is_name_part(next[i]) || next[i] == '.'); ++i) {
         if (next[i] == '.') {
           const auto found = program_.texts().find(path + ".py");
           if (found != program_.texts().end() && out.insert(*found).second) unread.push_back(found->second);

@@ -39,9 +39,9 @@ ScriptArchive network() {
       "class Outer(Module):\n"
       "  __parameters__ = []\n  __buffers__ = []\n"
       "  training : bool\n  total : int\n  names : List[str]\n  scale : Tensor\n"
-      "  __annotations__ = []\n  __annotations__[\"0\"] = __torch__.net.Inner\n"
+      "  __annotations__ = []\n  __annotations__[\"b-0\"] = __torch__.net.Inner\n"
       "  def forward(self: __torch__.Outer, x: Tensor) -> Tuple[Tensor, int]:\n"
-      "    _0 = getattr(self, \"0\")\n"
+      "    _0 = getattr(self, \"b-0\")\n"
       "    total = self.total\n"
       "    self.total = torch.add(total, 1)\n"
       "    y = (_0).forward((_0).forward(x, ), )\n"
@@ -58,7 +58,7 @@ ScriptArchive network() {
                    {"total", "K\5"},
                    {"names", "](" + text("n") + "e"},
                    {"scale", tensor_over(storage("3", 1), 0, {}, {})},
-                   {"0", inner}});
+                   {"b-0", inner}});
   return a;
 }
 Module made() {
@@ -94,11 +94,11 @@ TEST(JitFreeze, WhatChangesStaysAnAttribute) {
   std::vector<std::string> names;
   for (const Named<IValue>& a : frozen.named_attributes(false)) names.push_back(a.name);
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"_0_seen", "names", "total"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"b_0_seen", "names", "total"}));
   EXPECT_EQ(frozen.buffers().size(), 1);
   (void)run(frozen);
   EXPECT_EQ(frozen.attr("total").toInt(), 6);
-  EXPECT_EQ(frozen.attr("_0_seen").toTensor().item<float>(), 3);
+  EXPECT_EQ(frozen.attr("b_0_seen").toTensor().item<float>(), 3);
 }
 
 TEST(JitFreeze, FrozenModulesAreSaved) {
@@ -115,11 +115,11 @@ TEST(JitFreeze, FrozenModulesAreSaved) {
 }
 
 TEST(JitFreeze, WhatIsPreserved) {
-  const Module m = made(), frozen = freeze(m, std::vector<std::string>{"text", "scale", "0"});
+  const Module m = made(), frozen = freeze(m, std::vector<std::string>{"text", "scale", "b-0"});
   EXPECT_EQ(frozen.run_method("text").toStringRef(), "n \"0.5\"\n");
   EXPECT_EQ(frozen.run_method("text", 2).toStringRef(), "n \"2.\"\n");
   frozen.attr("scale").toTensor().fill_(10);
-  const Module inner = frozen.attr("0").toModule();
+  const Module inner = frozen.attr("b-0").toModule();
   EXPECT_EQ(inner.parameters().size(), 1);
   inner.parameters()[0].detach().fill_(0);
   EXPECT_EQ(run(frozen).first, 0);
