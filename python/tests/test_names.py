@@ -171,7 +171,7 @@ REFUSED = {
     "argand.distributed.rpc": ["init_rpc", "RRef"],
     "argand.distributed.device_mesh": ["DeviceMesh", "init_device_mesh"],
     "argand.distributed.tensor.parallel": ["ColwiseParallel", "parallelize_module"],
-    "argand.jit": ["CompilationUnit", "save", "export_opnames"],
+    "argand.jit": ["CompilationUnit", "export_opnames"],
     "argand._torch._dynamo": ["explain", "export"],
     "argand.ao.quantization": ["quantize_dynamic", "FakeQuantize"],
     "argand.compiler": ["precompile", "load_compiled_function"],
