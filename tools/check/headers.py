@@ -6,6 +6,7 @@ which neither precompiles headers nor makes batches (cmake/ArgandLayer.cmake): o
 """
 import os
 import subprocess
+import sys
 
 from tree import INCLUDE, Passed
 
@@ -17,6 +18,14 @@ def compiled_first(tree):
     return {match.group(2) for match in first if match}
 
 
+def of_python(tree):
+    """Flags for headers of extensions of Python: where Python.h and pybind11 are."""
+    python = tree.root / "build/venv/bin/python"  # ./dev installs pybind11 there
+    places = "import sysconfig, pybind11; print(sysconfig.get_path('include')); print(pybind11.get_include())"
+    found = subprocess.run([python if python.exists() else sys.executable, "-c", places], capture_output=True, text=True)
+    return [flag for folder in found.stdout.splitlines() for flag in ("-isystem", folder)]
+
+
 def findings(tree):
     compiler = os.environ.get("CXX", "c++")
     generated = tree.generated()
@@ -25,6 +34,7 @@ def findings(tree):
         headers += sorted(str(p.relative_to(generated)) for p in generated.glob("argand/**/*.h"))
     passed = Passed(tree, "headers", compiler, tree.compile_flags())
     first = compiled_first(tree)
+    python = of_python(tree)
 
     def check(header):
         if header not in first:
@@ -32,7 +42,7 @@ def findings(tree):
         return [] if "#pragma once" in passed.text(header) else [f"{header}: has no #pragma once"]
 
     def alone(header):
-        command = [compiler, *tree.compile_flags(), "-fsyntax-only", "-x", "c++", "-"]
+        command = [compiler, *tree.compile_flags(), *python, "-fsyntax-only", "-x", "c++", "-"]
         text = f'#include "{header}"\n#include "{header}"\n'
         result = subprocess.run(command, input=text, cwd=tree.root, capture_output=True, text=True)
         if result.returncode == 0:
