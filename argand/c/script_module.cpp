@@ -2,6 +2,7 @@
 #include <map>
 #include <sstream>
 
+#include "argand/base/str.h"
 #include "argand/c/module.h"
 #include "argand/c/value.h"
 #include "argand/io/torch_archive.h"
@@ -122,7 +123,7 @@ class ScriptModule final : public AnyModule {
     for (const auto& [prefix, module] : module_.named_modules())
       for (const auto& tensors : {module.named_parameters(false), module.named_buffers(false)})
         for (const auto& [name, tensor] : tensors)
-          if (tensor.defined()) out.insert(prefix.empty() ? name : prefix + "." + name, tensor);
+          if (tensor.defined()) out.insert(prefix.empty() ? name : str(prefix, ".", name), tensor);
     return out;
   }
   const jit::Module module_;

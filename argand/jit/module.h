@@ -18,7 +18,6 @@
 namespace argand::jit {
 
 class Function;
-class Object;
 
 using Stack = std::vector<IValue>;
 using Kwargs = std::unordered_map<std::string, IValue>;
