@@ -21,9 +21,9 @@ def defined(text):
     return {name for match in DEFINED.findall(text) for name in match if name}
 
 
-# What holds for the rest of a batch: a macro above an include may decide what the header says, and names that a file takes
-# from a namespace mix with those of the next.
-HOLDS_ON = re.compile(r"^#\s*(?:define|undef) .*^#\s*include |^using namespace ", re.MULTILINE | re.DOTALL)
+# A file with one of these lines would change the files after it in a batch: a macro above an include may change the
+# header, and `using namespace` brings names into the files that follow.
+CHANGES_LATER_FILES = re.compile(r"^#\s*(?:define|undef) .*^#\s*include |^using namespace ", re.MULTILINE | re.DOTALL)
 
 
 def batches(paths, text_of, most):
@@ -31,7 +31,7 @@ def batches(paths, text_of, most):
     found, alone = [], []
     for path in paths:
         text = text_of(path)
-        if HOLDS_ON.search(text):
+        if CHANGES_LATER_FILES.search(text):
             alone.append([path])
             continue
         names = defined(text)

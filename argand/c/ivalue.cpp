@@ -23,7 +23,7 @@ class Owned {
       throw;
     }
   }
-  // As a list that argand_values_free() frees.
+  // The values as a list, which argand_values_free() frees.
   const argand_value* release() {
     const argand_value* const out = copy_of<argand_value>(values_);
     values_.clear();

@@ -1,5 +1,5 @@
-// What the C interface needs of a module: a published network (network.cpp) and a module of TorchScript
-// (script_module.cpp) implement it.
+// The operations that the C interface offers on a module.  Published networks (network.cpp) and TorchScript modules
+// (script_module.cpp) implement them.
 #pragma once
 #include <memory>
 #include <optional>

@@ -31,7 +31,8 @@ size_t address_space() {
   return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// What earlier tests freed would be memory without a limit.
+// Allocates all free blocks of a mebibyte or more that earlier tests left in the heap.  A program could take its memory
+// from them, and the limit on the address space would not see it.
 void use_up_holes() {
   for (const size_t before = address_space(); address_space() == before;)
     if (::malloc(size_t{1} << 20) == nullptr) break;  // never freed: the process ends soon

@@ -1,5 +1,5 @@
-// What the variables of a function may share memory with: its parameters, and attributes of modules.  Freezing needs it
-// to know which attributes a program may change in place (Note [Freezing]).
+// An alias analysis: it finds the parameters and the attributes of modules that each variable of a function may share
+// memory with.  Freezing asks it which attributes a program may change in place (Note [Freezing]).
 #pragma once
 #include <functional>
 #include <map>
@@ -16,7 +16,7 @@ namespace argand::jit {
 using Alias = std::pair<const void*, std::string>;
 using AliasSet = std::set<Alias>;
 
-// A function, as its callers see it.
+// The effects of a function that its callers must know.
 struct AliasSummary {
   std::vector<std::string> parameters;  // their names, without self
   AliasSet returned, changed;

@@ -14,7 +14,7 @@
 
 namespace argand::jit {
 
-// What is known of the whole module, and the names in its frozen class.
+// Collects the facts about the whole module, and chooses the names in its frozen class.
 class Freezer {
  public:
   Freezer(const Module& root, const std::vector<std::string>& preserved);
@@ -31,7 +31,7 @@ class Freezer {
   // The submodule of this name; null for other attributes, and for a submodule that is kept as it is.
   ObjectPtr submodule(const ObjectPtr& object, const std::string& name) const;
   bool has(const ObjectPtr& object, const std::string& name) const;
-  // What a method of a module, or a function (whose object is null), does to its arguments and to attributes.
+  // The effects of a method of `object`, or of a function if `object` is null, on its arguments and on attributes.
   const AliasSummary& summary(const ObjectPtr& object, const Function& function);
   Program& program() const { return program_; }
   const std::string& class_name() const { return class_name_; }
@@ -59,7 +59,7 @@ class Freezer {
   std::map<const void*, std::string> paths_;  // of the modules
   std::map<const void*, ObjectPtr> owners_;
   std::set<Place, Order> set_;  // attributes that methods set
-  // What print_all() makes.
+  // The results of print_all():
   bool found_set_ = false;
   std::set<std::string> names_;
   std::map<Place, std::string, Order> methods_, attributes_;
