@@ -88,8 +88,8 @@ TEST(JitFreeze, ResultsStayAndParametersGo) {
   EXPECT_EQ(code.find("calls"), std::string::npos) << code;
 }
 
-// Attributes that the program changes, or may change, stay attributes: a number that is set, a tensor that is changed in
-// place, a list.
+// Attributes that the program changes, or may change, stay attributes: a number that is set, a tensor that is changed
+// in place, a list.
 TEST(JitFreeze, WhatChangesStaysAnAttribute) {
   const Module frozen = freeze(made());
   std::vector<std::string> names;

@@ -19,7 +19,7 @@ def compiled_first(tree):
 
 
 def of_python(tree):
-    """Flags for headers of extensions of Python: where Python.h and pybind11 are."""
+    """Flags for headers that extensions of Python include: the folders with the headers of Python and of pybind11."""
     python = tree.root / "build/venv/bin/python"  # ./dev installs pybind11 there
     places = "import sysconfig, pybind11; print(sysconfig.get_path('include')); print(pybind11.get_include())"
     found = subprocess.run([python if python.exists() else sys.executable, "-c", places], capture_output=True, text=True)
