@@ -1,7 +1,6 @@
 #include "argand/jit/aliases.h"
 
 #include <algorithm>
-#include <array>
 
 #include "argand/exec/op_info.h"
 #include "argand/jit/scope.h"
@@ -14,106 +13,88 @@ namespace {
 using Tree = Expression::Kind;
 using Is = Statement::Kind;
 
-// Ops that are written in other ops, and whose result may be their argument or a view of it.
-constexpr std::array<std::string_view, 53> kMayShare = {"adjoint",
-                                                        "alpha_dropout",
-                                                        "atleast_1d",
-                                                        "atleast_2d",
-                                                        "atleast_3d",
-                                                        "broadcast_tensors",
-                                                        "broadcast_to",
-                                                        "chunk",
-                                                        "conj",
-                                                        "contiguous",
-                                                        "cpu",
-                                                        "cuda",
-                                                        "data",
-                                                        "detach",
-                                                        "diagonal",
-                                                        "double",
-                                                        "dropout",
-                                                        "dsplit",
-                                                        "expand_as",
-                                                        "feature_alpha_dropout",
-                                                        "feature_dropout",
-                                                        "flatten",
-                                                        "float",
-                                                        "half",
-                                                        "hsplit",
-                                                        "imag",
-                                                        "mH",
-                                                        "mT",
-                                                        "matrix_H",
-                                                        "meshgrid",
-                                                        "moveaxis",
-                                                        "movedim",
-                                                        "narrow",
-                                                        "numpy_T",
-                                                        "positive",
-                                                        "ravel",
-                                                        "real",
-                                                        "reshape",
-                                                        "reshape_as",
-                                                        "resolve_conj",
-                                                        "resolve_neg",
-                                                        "split",
-                                                        "squeeze",
-                                                        "swapaxes",
-                                                        "swapdims",
-                                                        "tensor_split",
-                                                        "to",
-                                                        "type_as",
-                                                        "unflatten",
-                                                        "unsafe_chunk",
-                                                        "unsafe_split",
-                                                        "view_as",
-                                                        "vsplit"};
+// Ops whose result may be their argument or a view of it, although their schema does not say so.
+constexpr std::string_view kMayShare[] = {"alpha_dropout",
+                                          "atleast_1d",
+                                          "atleast_2d",
+                                          "atleast_3d",
+                                          "broadcast_tensors",
+                                          "conj",
+                                          "contiguous",
+                                          "cpu",
+                                          "cuda",
+                                          "data",
+                                          "detach",
+                                          "double",
+                                          "dropout",
+                                          "feature_alpha_dropout",
+                                          "feature_dropout",
+                                          "float",
+                                          "half",
+                                          "mH",
+                                          "meshgrid",
+                                          "moveaxis",
+                                          "swapaxes",
+                                          "swapdims",
+                                          "to",
+                                          "type_as",
+                                          "unsafe_chunk",
+                                          "unsafe_split"};
 
 // Functions of jit/builtins_*.cpp that give new tensors, numbers, flags and texts.
-constexpr std::array<std::string_view, 34> kMakeNew = {"_convolution",
-                                                       "convolution",
-                                                       "_convolution_mode",
-                                                       "_native_multi_head_attention",
-                                                       "_transformer_encoder_layer_fwd",
-                                                       "bilinear",
-                                                       "stft",
-                                                       "size",
-                                                       "stride",
-                                                       "dim",
-                                                       "len",
-                                                       "numel",
-                                                       "item",
-                                                       "dtype",
-                                                       "device",
-                                                       "layout",
-                                                       "is_cuda",
-                                                       "requires_grad",
-                                                       "is_floating_point",
-                                                       "is_complex",
-                                                       "is_contiguous",
-                                                       "__is__",
-                                                       "__isnot__",
-                                                       "__not__",
-                                                       "__contains__",
-                                                       "__range_length",
-                                                       "__derive_index",
-                                                       "floordiv",
-                                                       "format",
-                                                       "Int",
-                                                       "Float",
-                                                       "Bool",
-                                                       "str",
-                                                       "ord"};
+constexpr std::string_view kMakeNew[] = {"_convolution",
+                                         "convolution",
+                                         "_convolution_mode",
+                                         "_native_multi_head_attention",
+                                         "_transformer_encoder_layer_fwd",
+                                         "bilinear",
+                                         "stft",
+                                         "size",
+                                         "stride",
+                                         "dim",
+                                         "len",
+                                         "numel",
+                                         "item",
+                                         "dtype",
+                                         "device",
+                                         "layout",
+                                         "is_cuda",
+                                         "requires_grad",
+                                         "is_floating_point",
+                                         "is_complex",
+                                         "is_contiguous",
+                                         "__is__",
+                                         "__isnot__",
+                                         "__not__",
+                                         "__contains__",
+                                         "__range_length",
+                                         "__derive_index",
+                                         "floordiv",
+                                         "format",
+                                         "Int",
+                                         "Float",
+                                         "Bool",
+                                         "str",
+                                         "ord"};
 
 bool is_in_place(const std::string& name) { return name.ends_with("_") && !name.ends_with("__"); }
 
-// Whether a result of the op may share memory with an argument.  What is no op, such as the functions of lists, may.
+// Whether the schema says that a result is a view of an argument: "narrow(Tensor(a) self, ...) -> Tensor(a)".
+bool gives_view(const boxed::Function& f) {
+  const std::string_view schema = f.op->schema;
+  return f.op->view || schema.find("(a)", schema.find("->")) != schema.npos;
+}
+
+bool is_among(std::span<const std::string_view> names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether a result of the op may share memory with an argument.  A function that is no op, such as those of lists, may.
 bool may_share(const std::string& name) {
-  if (std::find(kMayShare.begin(), kMayShare.end(), name) != kMayShare.end()) return true;
-  if (std::find(kMakeNew.begin(), kMakeNew.end(), name) != kMakeNew.end()) return false;
+  if (is_among(kMayShare, name)) return true;
+  if (is_among(kMakeNew, name)) return false;
   const std::span<const boxed::Function> functions = boxed::find(name);
-  return functions.empty() || std::any_of(functions.begin(), functions.end(),
-                                          [](const boxed::Function& f) { return f.op->view != nullptr; });
+  return functions.empty() || std::any_of(functions.begin(), functions.end(), gives_view);
 }
 
 // Functions that put their other arguments into the first.

@@ -102,6 +102,26 @@ TEST(JitFreeze, WhatChangesStaysAnAttribute) {
   EXPECT_EQ(frozen.attr("b_0_seen").toTensor().item<float>(), 3);
 }
 
+// linalg_diagonal is written in other ops; that its result is a view stands in its schema alone.
+TEST(JitFreeze, ATensorThatIsChangedThroughAViewStaysAnAttribute) {
+  ScriptArchive a;
+  a.code["__torch__.py"] =
+      "class Grows(Module):\n"
+      "  __parameters__ = []\n  __buffers__ = [\"m\", ]\n"
+      "  training : bool\n  m : Tensor\n"
+      "  def forward(self: __torch__.Grows) -> Tensor:\n"
+      "    diagonal = torch.linalg_diagonal(self.m)\n"
+      "    _0 = torch.add_(diagonal, 1)\n"
+      "    return self.m\n";
+  a.data = object("__torch__", "Grows", {{"training", "\x89"}, {"m", tensor_over(storage("0", 4), 0, {2, 2}, {2, 1})}});
+  Archive archive = a.archive();
+  for (auto& m : archive.members)
+    if (m.name == "a/data/0") m.bytes = std::string(16, '\0');
+  const Module frozen = freeze(load_bytes(archive.bytes()));
+  EXPECT_EQ(frozen.buffers().size(), 1);
+  EXPECT_EQ(frozen.forward({}).toTensor().sum().item<float>(), 2);
+}
+
 TEST(JitFreeze, FrozenModulesAreSaved) {
   const Module frozen = freeze(made());
   std::ostringstream out;
