@@ -7,6 +7,7 @@
 #include "argand/exec/pointwise.h"
 #include "argand/jit/builtins.h"
 #include "argand/jit/dtype_numbers.h"
+#include "argand/nn/functional/linear.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -257,19 +258,10 @@ bool padded_stft(const BuiltinCall& c, IValue& out) {
   return true;
 }
 
-// x1 W x2 + b: (input1, input2, weight, bias).
 bool bilinear(const BuiltinCall& c, IValue& out) {
   if (!of_tensor(c, 3, 4)) return false;
-  const Tensor &a = c[0].toTensor(), &b = c[1].toTensor(), &weight = c[2].toTensor();
-  c.need(weight.dim() == 3 && a.dim() > 0 && a.dim() == b.dim() && a.size(-1) == weight.size(1) &&
-             b.size(-1) == weight.size(2) && std::equal(a.sizes().begin(), a.sizes().end() - 1, b.sizes().begin()),
-         "inputs of sizes ", a.sizes(), " and ", b.sizes(), " do not fit a weight of sizes ", weight.sizes());
-  std::vector<int64_t> sizes = list_of(a.sizes());
-  sizes.back() = weight.size(0);
-  const std::vector<Tensor> operands{a.reshape({-1, weight.size(1)}), weight, b.reshape({-1, weight.size(2)})};
-  const Tensor product = einsum("ni,oij,nj->no", operands).reshape(sizes);
   const IValue* bias = c.given(3, "bias");
-  out = bias ? product + bias->toTensor() : product;
+  out = nn::functional::bilinear(c[0].toTensor(), c[1].toTensor(), c[2].toTensor(), bias ? bias->toTensor() : Tensor());
   return true;
 }
 bool conjugate(const BuiltinCall& c, IValue& out) {
@@ -281,14 +273,8 @@ bool conjugate(const BuiltinCall& c, IValue& out) {
 bool result_dtype(const BuiltinCall& c, IValue& out) {
   if (c.size() != 2) return false;
   std::array<Tensor, 2> operands;
-  for (size_t i = 0; i < 2; ++i) {
-    if (c[i].isTensor()) {
-      operands[i] = c[i].toTensor();
-      continue;
-    }
-    operands[i] = argand::scalar_tensor(c[i].toScalar(), TensorOptions(c[i].toScalar().type()));
-    operands[i].impl().wrapped_number = true;
-  }
+  for (size_t i = 0; i < 2; ++i)
+    operands[i] = c[i].isTensor() ? c[i].toTensor() : exec::wrapped_number(c[i].toScalar());
   const std::array<const Tensor*, 2> places{&operands[0], &operands[1]};
   out = number_of(exec::result_type(places));
   return true;

@@ -23,10 +23,13 @@ Class::~Class() = default;
 
 uint32_t Class::find_attribute(const std::string& attribute) const { return place_of(attribute_places, attribute); }
 uint32_t Class::find_method(const std::string& method) const { return place_of(method_places, method); }
-const IValue* Class::find_constant(const std::string& constant) const {
+const Constant* Class::find_constant(const std::string& constant) const {
   for (const Constant& c : constants)
-    if (c.name == constant) return &c.value;
+    if (c.name == constant) return &c;
   return nullptr;
+}
+bool Class::has(const std::string& name) const {
+  return find_attribute(name) != kAbsent || find_constant(name) || find_method(name) != kAbsent;
 }
 
 Object::Object(std::shared_ptr<const Class> type) : type_(std::move(type)), places_(type_->attributes.size()) {}
@@ -34,9 +37,9 @@ Object::Object(std::shared_ptr<const Class> type) : type_(std::move(type)), plac
 const IValue& Object::getAttr(const std::string& name) const {
   const uint32_t i = type_->find_attribute(name);
   if (i != Class::kAbsent) return places_[i];
-  const IValue* constant = type_->find_constant(name);
+  const Constant* constant = type_->find_constant(name);
   ARGAND_CHECK(ValueError, constant, "an object of ", type_->name, " has no attribute '", name, "'");
-  return *constant;
+  return constant->value;
 }
 
 void Object::setAttr(const std::string& name, IValue value) {

@@ -40,7 +40,8 @@ struct Class {
   static constexpr uint32_t kAbsent = ~uint32_t{0};
   uint32_t find_attribute(const std::string& attribute) const;
   uint32_t find_method(const std::string& method) const;
-  const IValue* find_constant(const std::string& constant) const;
+  const Constant* find_constant(const std::string& constant) const;
+  bool has(const std::string& name) const;  // an attribute, a constant or a method
 
   Class();
   ~Class();

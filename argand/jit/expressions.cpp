@@ -190,10 +190,7 @@ IValue IsInstanceExpr::run(Frame& frame) const {
 
 IValue HasAttributeExpr::run(Frame& frame) const {
   const IValue v = object->run(frame);
-  if (!v.isObject()) return false;
-  const Class& type = static_cast<const Object&>(*v.toObject()).type();
-  return type.find_attribute(name) != Class::kAbsent || type.find_constant(name) ||
-         type.find_method(name) != Class::kAbsent;
+  return v.isObject() && static_cast<const Object&>(*v.toObject()).type().has(name);
 }
 
 IValue call_method(const intrusive_ptr<ivalue::Object>& object, const std::string& name,

@@ -7,10 +7,10 @@
 // still be reached sets or changes in place (argand/jit/aliases.h), lists, dicts and objects, and what the caller wants
 // to keep.  The result is text, so that it is run, saved and printed as any other program.
 #include <algorithm>
-#include <cctype>
 
 #include "argand/jit/freezer.h"
 #include "argand/jit/frozen_method.h"
+#include "argand/jit/lexer.h"
 #include "argand/jit/printer.h"
 #include "argand/ops/functions.h"
 
@@ -19,12 +19,8 @@ namespace argand::jit {
 namespace {
 
 const Object& as_object(const ObjectPtr& o) { return static_cast<const Object&>(*o); }
-bool is_name_part(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return std::isalnum(byte) != 0 || c == '_' || byte >= 0x80;
-}
 bool is_identifier(const std::string& name) {
-  return !name.empty() && (name[0] < '0' || name[0] > '9') && std::all_of(name.begin(), name.end(), is_name_part);
+  return !name.empty() && starts_name(name[0]) && std::all_of(name.begin(), name.end(), continues_name);
 }
 
 }  // namespace
@@ -34,11 +30,7 @@ Freezer::Freezer(const Module& root, const std::vector<std::string>& preserved)
       preserved_(preserved.begin(), preserved.end()),
       program_(*as_object(root_).type().program) {
   const Class& type = as_object(root_).type();
-  for (const std::string& name : preserved_)
-    ARGAND_CHECK(ValueError,
-                 type.find_attribute(name) != Class::kAbsent || type.find_method(name) != Class::kAbsent ||
-                     type.find_constant(name),
-                 "Unknown name: ", name);
+  for (const std::string& name : preserved_) ARGAND_CHECK(ValueError, type.has(name), "Unknown name: ", name);
   for (const Named<Module>& m : root.named_modules()) {
     paths_.emplace(m.value._ivalue().get(), m.name);
     owners_.emplace(m.value._ivalue().get(), m.value._ivalue());
@@ -47,12 +39,6 @@ Freezer::Freezer(const Module& root, const std::vector<std::string>& preserved)
   for (int i = 1; program_.texts().contains("code/__torch__/" + module + ".py"); ++i) module = str("frozen_", i);
   file_ = "code/__torch__/" + module + ".py";
   class_name_ = "__torch__." + module + "." + type.name.substr(type.name.rfind('.') + 1);
-}
-
-bool Freezer::has(const ObjectPtr& object, const std::string& name) const {
-  const Class& type = as_object(object).type();
-  return type.find_attribute(name) != Class::kAbsent || type.find_method(name) != Class::kAbsent ||
-         type.find_constant(name);
 }
 
 bool Freezer::stays(const ObjectPtr& object, uint32_t i) const {
@@ -72,7 +58,10 @@ ObjectPtr Freezer::submodule(const ObjectPtr& object, const std::string& name) c
 
 const IValue* Freezer::known(const ObjectPtr& object, const std::string& name) const {
   const uint32_t i = as_object(object).type().find_attribute(name);
-  if (i == Class::kAbsent) return as_object(object).type().find_constant(name);
+  if (i == Class::kAbsent) {
+    const Constant* const constant = as_object(object).type().find_constant(name);
+    return constant ? &constant->value : nullptr;
+  }
   return stays(object, i) ? nullptr : &as_object(object).place(i);
 }
 
@@ -103,7 +92,7 @@ std::string Freezer::unused_name(const ObjectPtr& object, const std::string& nam
   std::string out = before + (path.empty() ? name : path + "_" + name);
   // Modules may have names such as "block-0".
   std::replace_if(
-      out.begin(), out.end(), [](char c) { return !is_name_part(c); }, '_');
+      out.begin(), out.end(), [](char c) { return !continues_name(c); }, '_');
   if (!is_identifier(out)) out = "_" + out;
   const std::string start = out;
   for (int i = 1; !names_.insert(out).second; ++i) out = str(start, "_", i);
@@ -141,10 +130,8 @@ std::string Freezer::attribute(const ObjectPtr& object, const std::string& name)
   const Class& type = as_object(object).type();
   const uint32_t i = type.find_attribute(name);
   if (i == Class::kAbsent) {
-    const auto constant =
-        std::find_if(type.constants.begin(), type.constants.end(), [&](const Constant& c) { return c.name == name; });
-    ARGAND_CHECK(ValueError, constant != type.constants.end(), "torch::jit::freeze: ", type.name, " has no attribute '",
-                 name, "'");
+    const Constant* const constant = type.find_constant(name);
+    ARGAND_CHECK(ValueError, constant, "torch::jit::freeze: ", type.name, " has no attribute '", name, "'");
     return "annotate(" + constant->type.str() + ", " + Printer().expression(constant->tree) + ")";
   }
   if (stays(object, i)) return kept(object, name);
@@ -222,7 +209,7 @@ std::map<std::string, std::string> Freezer::files(const std::string& text) const
     constexpr std::string_view kStart = "__torch__.";
     for (size_t at = next.find(kStart); at != std::string::npos; at = next.find(kStart, at + 1)) {
       std::string path = "code/";
-      for (size_t i = at; i < next.size() && (is_name_part(next[i]) || next[i] == '.'); ++i) {
+      for (size_t i = at; i < next.size() && (continues_name(next[i]) || next[i] == '.'); ++i) {
         if (next[i] == '.') {
           const auto found = program_.texts().find(path + ".py");
           if (found != program_.texts().end() && out.insert(*found).second) unread.push_back(found->second);

@@ -30,7 +30,6 @@ class Freezer {
   const IValue* known(const ObjectPtr& object, const std::string& name) const;
   // The submodule of this name; null for other attributes, and for a submodule that is kept as it is.
   ObjectPtr submodule(const ObjectPtr& object, const std::string& name) const;
-  bool has(const ObjectPtr& object, const std::string& name) const;
   // The effects of a method of `object`, or of a function if `object` is null, on its arguments and on attributes.
   const AliasSummary& summary(const ObjectPtr& object, const Function& function);
   Program& program() const { return program_; }

@@ -98,7 +98,7 @@ class MethodPrinter final : public Printer {
     if (const std::optional<std::pair<ObjectPtr, std::string>> read = read_by_name(e, "getattr"))
       return freezer_.attribute(read->first, read->second);
     if (const std::optional<std::pair<ObjectPtr, std::string>> read = read_by_name(e, "hasattr"))
-      return freezer_.has(read->first, read->second) ? "True" : "False";
+      return as_object(read->first).type().has(read->second) ? "True" : "False";
     if (callee.kind != Tree::kAttribute) return std::nullopt;
     const ObjectPtr of = module_of(callee.parts[0]);
     if (!of) return std::nullopt;
@@ -199,7 +199,8 @@ class MethodPrinter final : public Printer {
           const IValue* value = freezer_.known(read->first, read->second);
           return value ? std::optional(*value) : std::nullopt;
         }
-        if (const auto read = read_by_name(e, "hasattr")) return IValue(freezer_.has(read->first, read->second));
+        if (const auto read = read_by_name(e, "hasattr"))
+          return IValue(as_object(read->first).type().has(read->second));
         const std::string name = dotted_name(e.parts[0]);
         if (e.parts.size() == 2 && name == "torch.__not__") return negated(fold(e.parts[1]));
         if (e.parts.size() != 3) return std::nullopt;

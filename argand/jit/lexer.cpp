@@ -7,12 +7,14 @@
 
 namespace argand::jit {
 
-namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
+bool continues_name(char c) { return starts_name(c) || (c >= '0' && c <= '9'); }
+
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Longer ones first.
 constexpr std::array<std::string_view, 25> kLongSymbols = {"**=", "//=", "<<=", ">>=", "->", "**",  "//", "<<", ">>",
@@ -107,7 +109,7 @@ class Lexer {
 
   void name() {
     const size_t begin = at_;
-    while (at_ < text_.size() && (starts_name(text_[at_]) || is_digit(text_[at_]))) ++at_;
+    while (at_ < text_.size() && continues_name(text_[at_])) ++at_;
     add(Token::Kind::kName, text_.substr(begin, at_ - begin));
   }
 

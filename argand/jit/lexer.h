@@ -14,6 +14,10 @@ struct Token {
   std::string text;  // of a string: its content
 };
 
+// Whether a name may begin with the character, and go on with it.
+bool starts_name(char c);
+bool continues_name(char c);
+
 // The last token is kEnd.  SyntaxError for what is no token, and for more than `max_tokens`.
 std::vector<Token> tokens_of(const Source& source, size_t max_tokens = size_t{1} << 24);
 

@@ -176,6 +176,18 @@ def test_bad_arguments_are_refused(tmp_path):
         cpp_extension.include_paths("xpu")
 
 
+def test_device_code_is_not_linked(monkeypatch):
+    pytest.importorskip("setuptools")
+    from argand.utils._cpp_extension import compilers, places
+    monkeypatch.setattr(places, "CUDA_HOME", "/usr/local/cuda")
+    with pytest.raises(NotImplementedError, match="CUDAExtension: pack._C: dlink: the device code of several sources is not linked"):
+        cpp_extension.CUDAExtension("pack._C", ["a.cu"], dlink=True)
+    # nvcc gets the compiler alone, without its flags.
+    monkeypatch.setattr(compilers, "checked_compiler", lambda: "c++ -m64")
+    command = compilers.nvcc_command("a.cu", "a.o", "a")
+    assert command[command.index("-ccbin") + 1] == shutil.which("c++")
+
+
 def test_compilers_that_cannot_do_it_are_refused(monkeypatch):
     from argand.utils._cpp_extension import compilers
     monkeypatch.setenv("CXX", "no-such-compiler")

@@ -108,7 +108,7 @@ def nvcc_command(source, out, name, flags=(), folders=(), whose="extra_cuda_cfla
     """Compiles a CUDA source."""
     nvcc = os.path.join(places.cuda_home(), "bin", "nvcc")
     system = [*places.include_paths("cuda"), places.python_include()]
-    host = shutil.which(shlex.split(checked_compiler())[-1])
+    host = shutil.which([word for word in shlex.split(checked_compiler()) if not word.startswith("-")][-1])  # without ccache and flags
     return [nvcc, "-MD", "-MF", out + ".d", *definitions(name), *_searched(folders, "-I"), *_searched(system, "-isystem"),
             *_NVCC_FLAGS, "-Xcompiler", "-fPIC", "-ccbin", host, *_fitting(list(flags), whose), *arch_flags(flags),
             "-c", source, "-o", out]

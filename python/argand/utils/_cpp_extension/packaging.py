@@ -18,6 +18,9 @@ def CppExtension(name, sources, *args, **kwargs):
 def CUDAExtension(name, sources, *args, **kwargs):
     """The same with CUDA: sources that end in .cu are compiled by nvcc.  OSError if there is no CUDA toolkit."""
     places.cuda_home()
+    if kwargs.pop("dlink", False) or kwargs.pop("dlink_libraries", None):
+        raise NotImplementedError(f"torch.utils.cpp_extension.CUDAExtension: {name}: dlink: the device code of several sources is not linked; "
+                                  "kernels that call each other have to stand in one source")
     extension = CppExtension(name, sources, *args, **kwargs)
     extension.argand_with_cuda = True
     return extension
