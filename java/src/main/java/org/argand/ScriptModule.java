@@ -82,15 +82,12 @@ public final class ScriptModule implements AutoCloseable {
     byte[] name = Library.utf8(method);
     List<String> names = new ArrayList<>(named.keySet());
     byte[][] namesOfLast = names.isEmpty() ? NO_NAMES : utf8(names);
-    long address = handle.acquire();
-    try {
+    return handle.use(address -> {
       Arguments a = Arguments.begin();
       for (Object x : arguments) a.addAny(x);
       for (String n : names) a.addAny(named.get(n));
       return a.callModule(address, name, namesOfLast);
-    } finally {
-      handle.release();
-    }
+    });
   }
 
   /** IllegalStateException if forward gives anything but a tensor; {@link #call} takes and gives any values. */
@@ -109,33 +106,19 @@ public final class ScriptModule implements AutoCloseable {
   /** "forward(x: Tensor, times: int=1) -> Tensor" */
   public String signature(String method) {
     byte[] name = Library.utf8(method);
-    long address = handle.acquire();
-    try {
-      return Library.text(NATIVE.signature(address, name));
-    } finally {
-      handle.release();
-    }
+    return handle.use(address -> Library.text(NATIVE.signature(address, name)));
   }
 
   /** The name of its class: "__torch__.net.Net". */
   public String typeName() {
-    long address = handle.acquire();
-    try {
-      return Library.text(NATIVE.moduleType(address));
-    } finally {
-      handle.release();
-    }
+    return handle.use(address -> Library.text(NATIVE.moduleType(address)));
   }
 
   private List<String> names(int part) {
-    long address = handle.acquire();
-    try {
-      List<String> out = new ArrayList<>();
-      for (Object name : (List<?>) Values.read(NATIVE.moduleNames(address, part))) out.add((String) name);
-      return out;
-    } finally {
-      handle.release();
-    }
+    List<String> out = new ArrayList<>();
+    List<?> found = (List<?>) handle.use(address -> Values.read(NATIVE.moduleNames(address, part)));
+    for (Object name : found) out.add((String) name);
+    return out;
   }
 
   // ---- attributes
@@ -153,46 +136,26 @@ public final class ScriptModule implements AutoCloseable {
   /** An attribute, constant, parameter or buffer. A name with dots leads to modules below: "layer.0.weight". */
   public Object get(String name) {
     byte[] text = Library.utf8(name);
-    long address = handle.acquire();
-    try {
-      return Values.read(NATIVE.attribute(address, text));
-    } finally {
-      handle.release();
-    }
+    return handle.use(address -> Values.read(NATIVE.attribute(address, text)));
   }
 
   /** Sets an attribute to a value of its declared type. */
   public void set(String name, Object value) {
     byte[] text = Library.utf8(name);
-    long address = handle.acquire();
-    try {
-      Arguments.begin().addAny(value).setAttribute(address, text);
-    } finally {
-      handle.release();
-    }
+    handle.run(address -> Arguments.begin().addAny(value).setAttribute(address, text));
   }
 
   /** A module below: "layer.0". It stays valid when this one is closed. */
   public ScriptModule child(String name) {
     byte[] text = Library.utf8(name);
-    long address = handle.acquire();
-    try {
-      return new ScriptModule(NATIVE.child(address, text), 0);
-    } finally {
-      handle.release();
-    }
+    return handle.use(address -> new ScriptModule(NATIVE.child(address, text), 0));
   }
 
   // ---- state
 
   public ScriptModule train(boolean on) {
-    long address = handle.acquire();
-    try {
-      NATIVE.train(address, on);
-      return this;
-    } finally {
-      handle.release();
-    }
+    handle.run(address -> NATIVE.train(address, on));
+    return this;
   }
 
   public ScriptModule eval() {
@@ -201,12 +164,7 @@ public final class ScriptModule implements AutoCloseable {
 
   /** Whether it behaves as in training: dropout, batch statistics. */
   public boolean isTraining() {
-    long address = handle.acquire();
-    try {
-      return NATIVE.isTraining(address);
-    } finally {
-      handle.release();
-    }
+    return handle.use(address -> NATIVE.isTraining(address));
   }
 
   /** Moves all tensors to a device, in place. */
@@ -220,22 +178,12 @@ public final class ScriptModule implements AutoCloseable {
   }
 
   private ScriptModule move(int dtype, int deviceType, int deviceIndex) {
-    long address = handle.acquire();
-    try {
-      NATIVE.moveModule(address, dtype, deviceType, deviceIndex);
-      return this;
-    } finally {
-      handle.release();
-    }
+    handle.run(address -> NATIVE.moveModule(address, dtype, deviceType, deviceIndex));
+    return this;
   }
 
   private StateDict state(int which) {
-    long address = handle.acquire();
-    try {
-      return StateDict.own(NATIVE.moduleState(address, which));
-    } finally {
-      handle.release();
-    }
+    return handle.use(address -> StateDict.own(NATIVE.moduleState(address, which)));
   }
 
   private Map<String, Tensor> tensors(int which) {
@@ -264,17 +212,7 @@ public final class ScriptModule implements AutoCloseable {
 
   /** Copies into its tensors. One error lists all names that do not fit; then nothing has changed. */
   public void loadStateDict(StateDict state) {
-    long address = handle.acquire();
-    try {
-      long given = state.handle().acquire();
-      try {
-        NATIVE.loadModuleState(address, given, true);
-      } finally {
-        state.handle().release();
-      }
-    } finally {
-      handle.release();
-    }
+    handle.run(address -> state.handle().run(given -> NATIVE.loadModuleState(address, given, true)));
   }
 
   // ---- life

@@ -51,7 +51,7 @@ public final class Module {
     return runMethod("forward", inputs);
   }
 
-  /** Tensors are copied to the device of the module only by its program. */
+  /** Inputs are on the CPU. Where the module is on a GPU, its program has to move them there, as with PyTorch. */
   public IValue runMethod(String methodName, IValue... inputs) {
     try (Argand.NoGrad none = Argand.noGrad();
         Scope scope = Argand.scope()) { // frees the native tensors of arguments and result, which is copied

@@ -7,6 +7,7 @@ import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
 
 /**
  * A native object that a Java object owns. It is freed by {@link #close}, or after the Java object has become
@@ -100,6 +101,26 @@ public final class Handle extends PhantomReference<Object> {
   public long acquire() {
     for (int n = users; (n & CLOSED) == 0; n = users) if (USERS.compareAndSet(this, n, n + 1)) return address;
     throw new IllegalStateException("it is closed");
+  }
+
+  /** What the function gives for the address, which stays valid during the call. */
+  public <T> T use(LongFunction<T> function) {
+    long valid = acquire();
+    try {
+      return function.apply(valid);
+    } finally {
+      release();
+    }
+  }
+
+  /** The same without a result. */
+  public void run(LongConsumer action) {
+    long valid = acquire();
+    try {
+      action.accept(valid);
+    } finally {
+      release();
+    }
   }
 
   public void release() {
