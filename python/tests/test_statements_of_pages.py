@@ -25,7 +25,7 @@ def test_a_sentence_that_is_gone_fails():
 
 
 def blocks(language):
-    """(page, text) of the fenced blocks of a language."""
+    """(page, text) of the fenced blocks of a language.  Parts of programs, which do not run alone, are blocks of "py"."""
     pages = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
     return [(page, text) for page in pages for text in re.findall(rf"^```{language}\n(.*?)^```", text_of(page), re.S | re.M)]
 

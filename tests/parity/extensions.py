@@ -27,7 +27,10 @@ OPCHECK = ("import torch, custom_op_example\n"
 
 def run(arguments, folder, **variables):
     environment = {**os.environ, "PYTHONPATH": os.environ.get("PYTHONPATH", ""), **variables}
-    return subprocess.run([sys.executable, "-B", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run([sys.executable, "-B", *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
 
 
 def example(folder, *by):
