@@ -29,7 +29,7 @@ def run(arguments, folder, **variables):
     environment = {**os.environ, "PYTHONPATH": os.environ.get("PYTHONPATH", ""), **variables}
     done = subprocess.run([sys.executable, "-B", *arguments], cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join(map(str, arguments))} failed:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
