@@ -3,11 +3,11 @@
 Most of a compiler's time goes into the headers, which a batch reads once.  cmake/ArgandLayer.cmake compiles batches, and
 tools/check/tidy.py has clang-tidy look at them.
 
-usage: batches.py [--most N] PATH...   prints a line "BATCH;PATH" for each file that is there
+usage: batches.py PATH...   prints a line "BATCH;PATH" for each file that is there
 """
-import argparse
 import pathlib
 import re
+import sys
 
 # A definition at the margin: a macro, a type or an alias, a function, variables.
 DEFINED = re.compile(r"^#\s*define (\w+)|^(?:template <.*> )?(?:struct|class|enum class|enum|using) (\w+)"
@@ -46,12 +46,8 @@ def batches(paths, text_of, most):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--most", type=int, default=8)
-    parser.add_argument("paths", nargs="+", type=pathlib.Path)
-    given = parser.parse_args()
-    paths = [path for path in given.paths if path.exists()]  # what the build itself writes is compiled alone
-    for number, batch in enumerate(batches(paths, lambda path: path.read_text(encoding="utf-8"), given.most)):
+    paths = [path for path in map(pathlib.Path, sys.argv[1:]) if path.exists()]  # what the build itself writes is compiled alone
+    for number, batch in enumerate(batches(paths, lambda path: path.read_text(encoding="utf-8"), most=8)):
         for path in batch:
             print(f"{number};{path}")
 
